@@ -1,0 +1,42 @@
+# Two commands: `make demo` and `make test`. Each installs what it needs into $(VENV).
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+# Small matrices: a second BLAS thread only costs. Tests run on all cores instead.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+export MPLBACKEND ?= Agg
+
+.PHONY: demo test test-slow lint bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/infgp demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -q
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 -q -m slow
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/gibbs_vs_literal.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install -q -e '.[plot]'
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install -q -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache infgp-demo.png

@@ -1,0 +1,76 @@
+"""Exceptions, warnings and the one-line checks that raise them.
+
+Every message says what was wrong, what was expected and what to do about it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+class InfGPError(Exception):
+    """Base class of everything this package raises on purpose."""
+
+
+class InvalidInputError(InfGPError, ValueError):
+    """An argument or the data cannot be used; nothing was changed."""
+
+
+class MissingExtraError(InfGPError, ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+
+class NumericalError(InfGPError, ArithmeticError):
+    """A computation failed beyond repair.
+
+    Attributes
+    ----------
+    evidence : dict
+        The figures that show why, for a bug report.
+    """
+
+    def __init__(self, message: str, **evidence: Any) -> None:
+        self.evidence = evidence
+        details = ", ".join(f"{key}={value!r}" for key, value in evidence.items())
+        super().__init__(f"{message} ({details})" if details else message)
+
+
+class ConvergenceWarning(UserWarning):
+    """The chains disagree or are too short for their average to be trusted."""
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    """Raise unless `value` is one of the `allowed` strings."""
+    if value not in allowed:
+        options = ", ".join(repr(option) for option in allowed)
+        raise InvalidInputError(f"{name}={value!r} is not known; use one of {options}.")
+
+
+def check_int(name: str, value: object, minimum: int) -> int:
+    """Return `value` as an int, or raise unless it is an integer of at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        raise InvalidInputError(f"{name} must be an integer >= {minimum}, but got {value!r}.")
+    return int(value)
+
+
+def check_positive(name: str, value: object) -> float:
+    """Return `value` as a float, or raise unless it is a finite positive number."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not np.isfinite(value) or value <= 0:  # type: ignore[operator, call-overload]
+        raise InvalidInputError(f"{name} must be a finite number > 0, but got {value!r}.")
+    return float(value)  # type: ignore[arg-type]
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional dependency, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"This needs {module!r}, which is not installed. Run: pip install 'infgp[{extra}]'"
+        ) from error

@@ -1,0 +1,226 @@
+"""The ∞-GP: what the parameters are, their joint density with the data, and how to simulate both.
+
+    y_i = h(x_i)ᵀβ + ξ^(z_i)(x_i) + ε_i,   ε_i ~ N(0, τ²),   ξ^(l) ~ GP(0, σ² ρ_φ) i.i.d.,   z ~ urn(ν)
+
+with h(x) = (1, x), inputs x in the unit cube and standardised rewards y (paper, section 3).
+
+Scales are kept per surface: ``phi``, ``sigma2`` and ``tau2`` have a leading axis of length one (shared by all
+surfaces, the paper's model) or of length K (one entry per label).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from infgp.kernels import correlation, log_ell_from_phi, phi_from_log_ell
+from infgp.linalg import FloatArray, cholesky, log_normal_pdf
+from infgp.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
+from infgp.priors import Fixed, Priors
+
+
+@dataclass(frozen=True)
+class Data:
+    """Observations: inputs in the unit cube, shape (n, d), and standardised rewards, shape (n,)."""
+
+    x: FloatArray
+    y: FloatArray
+
+    @cached_property
+    def h(self) -> FloatArray:
+        """Trend regressors (1, x), shape (n, d + 1)."""
+        return trend(self.x)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Kernel and priors. ``priors`` must be resolved for the dimension; ``ard`` gives each coordinate its own φ."""
+
+    kernel: str
+    priors: Priors
+    ard: bool
+
+
+@dataclass(frozen=True)
+class Surface:
+    """One occupied surface of a state: its members and its scales."""
+
+    members: IntArray
+    phi: FloatArray
+    sigma2: float
+    tau2: float
+
+
+@dataclass(frozen=True)
+class State:
+    """Parameters with the surfaces and their weights integrated out.
+
+    Attributes
+    ----------
+    labels : int array, shape (n,)
+        Surface of each observation.
+    beta : array, shape (d + 1,)
+        Trend coefficients, intercept first.
+    nu : float
+        Concentration.
+    phi : array, shape (1 or K, d)
+        Inverse squared length-scales.
+    sigma2, tau2 : arrays, shape (1 or K,)
+        Variance of a surface and of the noise about it.
+    """
+
+    labels: IntArray
+    beta: FloatArray
+    nu: float
+    phi: FloatArray
+    sigma2: FloatArray
+    tau2: FloatArray
+
+    @property
+    def n_surfaces(self) -> int:
+        """Number of occupied surfaces."""
+        return int(np.unique(self.labels).size)
+
+    def surface(self, label: int) -> Surface:
+        """Members and scales of the surface with this label."""
+        s = label if self.sigma2.size > 1 else 0
+        members = np.flatnonzero(self.labels == label)
+        return Surface(members, self.phi[s], float(self.sigma2[s]), float(self.tau2[s]))
+
+    def surfaces(self) -> Iterator[Surface]:
+        """The occupied surfaces, in the order of their labels."""
+        return (self.surface(int(label)) for label in np.unique(self.labels))
+
+
+def trend(x: FloatArray) -> FloatArray:
+    """h(x) = (1, x), shape (n, d + 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trend(np.array([[0.5, 0.25]]))
+    array([[1.  , 0.5 , 0.25]])
+    """
+    return np.column_stack((np.ones(x.shape[0]), x))
+
+
+def covariance(model: Model, surface: Surface, x: FloatArray) -> FloatArray:
+    """Covariance of the rewards of a surface's members, σ² ρ + τ² I."""
+    members = x[surface.members]
+    cov = surface.sigma2 * correlation(model.kernel, members, members, surface.phi)
+    cov.flat[:: members.shape[0] + 1] += surface.tau2
+    return cov
+
+
+def log_likelihood(state: State, data: Data, model: Model) -> float:
+    """log p(y | z, β, Θ), the surfaces integrated out: a product of Gaussians, one for each surface."""
+    r = data.y - data.h @ state.beta
+    return sum(log_normal_pdf(r[s.members], covariance(model, s, data.x)) for s in state.surfaces())
+
+
+def log_prior(state: State, model: Model) -> float:
+    """log p(z, β, Θ), as a density in (β, ν, log ℓ, σ², τ²)."""
+    p = model.priors
+    assert p.beta is not None, "Priors.resolve sets the prior of beta"
+    log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
+    return (
+        urn_logpdf(state.labels, state.nu)
+        + p.beta.logpdf(state.beta)
+        + p.nu.logpdf(state.nu)
+        + p.lengthscale.logpdf(log_ell)
+        + p.sigma2.logpdf(state.sigma2)
+        + p.tau2.logpdf(state.tau2)
+    )
+
+
+def log_joint(state: State, data: Data, model: Model) -> float:
+    """log p(y, z, β, Θ): surfaces and weights integrated out, labels by the untruncated urn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> x = rng.random((5, 1))
+    >>> state = prior_draw(rng, x, model)
+    >>> bool(np.isfinite(log_joint(state, Data(x, simulate_y(rng, state, x, model)), model)))
+    True
+    """
+    return log_likelihood(state, data, model) + log_prior(state, model)
+
+
+def draw_log_ell(rng: np.random.Generator, model: Model, n_features: int) -> FloatArray:
+    """log ℓ from its prior, shape (d,)."""
+    prior = model.priors.lengthscale
+    if isinstance(prior, Fixed):
+        return np.full(n_features, np.log(prior.value))
+    return np.broadcast_to(prior.sample(rng, n_features if model.ard else 1), (n_features,))
+
+
+def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation: int | None = None) -> State:
+    """Draw every parameter from its prior, for inputs `x`.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    x : array, shape (n, d)
+    model : Model
+    truncation : int, optional
+        Number of sticks of a truncated prior. Default: the untruncated urn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = Model("matern52", Priors().resolve(2), ard=True)
+    >>> prior_draw(np.random.default_rng(0), np.zeros((4, 2)), model).phi.shape
+    (1, 2)
+    """
+    n, d = x.shape
+    p = model.priors
+    assert p.beta is not None
+    nu = float(p.nu.sample(rng, 1)[0])
+    if truncation is None:
+        labels = urn_sample(rng, n, nu)
+    else:
+        log_w = stick_sample(rng, nu, np.zeros(truncation, dtype=np.int64))
+        labels = draw_categorical(rng, np.broadcast_to(log_w, (n, truncation)))
+    return State(
+        labels=canonical(labels) if truncation is None else labels,
+        beta=p.beta.sample(rng, d + 1),
+        nu=nu,
+        phi=phi_from_log_ell(draw_log_ell(rng, model, d))[None, :],
+        sigma2=p.sigma2.sample(rng, 1),
+        tau2=p.tau2.sample(rng, 1),
+    )
+
+
+def simulate_y(rng: np.random.Generator, state: State, x: FloatArray, model: Model) -> FloatArray:
+    """Rewards at `x` given the parameters: fresh surfaces, fresh noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 3)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> simulate_y(rng, prior_draw(rng, x, model), x, model).shape
+    (3,)
+    """
+    y = trend(x) @ state.beta
+    for s in state.surfaces():
+        y[s.members] += cholesky(covariance(model, s, x)) @ rng.standard_normal(s.members.size)
+    return y
+
+
+def draw_categorical(rng: np.random.Generator, log_p: FloatArray) -> IntArray:
+    """One index per row with probability proportional to exp(log_p), by the Gumbel-max trick.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draw_categorical(np.random.default_rng(0), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
+    array([1, 0])
+    """
+    return np.asarray(np.argmax(log_p - np.log(rng.standard_exponential(log_p.shape)), axis=1))

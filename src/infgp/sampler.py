@@ -1,0 +1,180 @@
+"""Running chains: start, warm up, keep draws.
+
+A chain's answer is a sequence of :class:`~infgp.model.State` with surfaces and weights integrated out, whatever the
+sampler keeps besides. Label-free traces go with it, for the diagnostics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from infgp.errors import InvalidInputError, check_choice
+from infgp.kernels import log_ell_from_phi, phi_from_log_ell
+from infgp.linalg import FloatArray
+from infgp.model import Data, Model, State, draw_log_ell, log_joint
+from infgp.moves import blocked
+from infgp.partition import canonical, truncation_level
+from infgp.priors import Fixed, Normal
+
+STARTS = ("one", "random")
+#: Surfaces among which a random start throws the observations.
+RANDOM_SURFACES = 8
+#: κ of L_n = ⌈(ν + κ) log n⌉ + 1.
+KAPPA = 1.0
+#: ARD: φ is re-estimated every so many sweeps of the warm-up and held from then on.
+ARD_EVERY = 10
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Kept draws of one chain and, for each of them, summaries that do not depend on labels.
+
+    Attributes
+    ----------
+    states : tuple of State
+        Canonical labels, in the order of the draws.
+    traces : dict of str to array
+        ``log_joint``, ``n_surfaces``, ``main_share`` (the largest surface's part of the observations), ``log_nu``,
+        ``log_tau2``, ``log_sigma2`` and, where it is sampled, ``log_lengthscale`` (mean over coordinates), each of
+        shape (draws,).
+    """
+
+    states: tuple[State, ...]
+    traces: dict[str, FloatArray]
+
+
+def start_state(rng: np.random.Generator, data: Data, model: Model, start: str | State) -> State:
+    """Where a chain begins.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    data : Data
+    model : Model
+    start : {"one", "random"} or State
+        All observations on one surface; thrown at random on eight; or an earlier state of this or a shorter data set,
+        whose labels and hyperparameters are kept (further observations join its largest surface).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.priors import Priors
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> data = Data(np.linspace(0, 1, 4)[:, None], np.zeros(4))
+    >>> start_state(np.random.default_rng(0), data, model, "one").labels
+    array([0, 0, 0, 0])
+    """
+    n, d = data.x.shape
+    if isinstance(start, State):
+        known = start.labels.size
+        if known > n or start.phi.shape[1] != d:
+            raise InvalidInputError(
+                f"The state to go on from has {known} observations of {start.phi.shape[1]} inputs, but the data {n} "
+                f"of {d}: give all earlier observations first, in their order, and the new ones after them."
+            )
+        main = int(np.argmax(np.bincount(start.labels)))
+        return replace(start, labels=np.concatenate((start.labels, np.full(n - known, main))))
+    check_choice("init", start, STARTS)
+    p = model.priors
+    log_ell = np.log(np.full(d, 0.3 * np.sqrt(d)))
+    if isinstance(p.lengthscale, Fixed):
+        log_ell = draw_log_ell(rng, model, d)
+    return State(
+        labels=np.zeros(n, dtype=np.int64) if start == "one" else rng.integers(RANDOM_SURFACES, size=(n,)),
+        beta=np.zeros(d + 1) if isinstance(p.beta, Normal) else p.beta.sample(rng, d + 1),  # type: ignore[union-attr]
+        nu=p.nu.value if isinstance(p.nu, Fixed) else p.nu.shape / p.nu.rate,
+        phi=phi_from_log_ell(log_ell)[None, :],
+        sigma2=np.array([p.sigma2.value if isinstance(p.sigma2, Fixed) else 1.0]),
+        tau2=np.array([p.tau2.value if isinstance(p.tau2, Fixed) else 0.1]),
+    )
+
+
+def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
+    """Label-free summaries of a state."""
+    return {
+        "log_joint": log_joint(state, data, model),
+        "n_surfaces": float(state.n_surfaces),
+        "main_share": float(np.max(np.bincount(state.labels)) / state.labels.size),
+        "log_nu": float(np.log(state.nu)),
+        "log_tau2": float(np.mean(np.log(state.tau2))),
+        "log_sigma2": float(np.mean(np.log(state.sigma2))),
+        "log_lengthscale": float(np.mean(log_ell_from_phi(state.phi))),
+    }
+
+
+def retruncate(rng: np.random.Generator, state: blocked.BlockedState, truncation: int) -> blocked.BlockedState:
+    """This state with another number of sticks (no fewer than are occupied), the fullest surfaces first."""
+    order = np.argsort(-state.counts(), kind="stable")
+    rank = np.argsort(order, kind="stable")
+    core = replace(state.core, labels=rank[state.core.labels])
+    return blocked.with_surfaces(rng, core, max(truncation, core.n_surfaces), state.factors)
+
+
+def run_truncated(
+    rng: np.random.Generator,
+    data: Data,
+    model: Model,
+    *,
+    n_warmup: int,
+    n_samples: int,
+    thin: int,
+    start: str | State,
+    truncation: int | None,
+    factors: blocked.Factors,
+    on_sweep: Callable[[], object] = lambda: None,
+) -> Chain:
+    """One chain of the paper's blocked sampler.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    data : Data
+    model : Model
+    n_warmup : int
+        Sweeps before the first kept draw. What adapts (L_n to the current ν, the ARD length-scales to the surfaces)
+        adapts here only, so that the kept draws are of one posterior.
+    n_samples, thin : int
+        Draws to keep, and sweeps for each of them.
+    start : {"one", "random"} or State
+    truncation : int or None
+        Number of sticks; None for L_n = ⌈(ν + κ) log n⌉ + 1.
+    factors : Factors
+        From :func:`infgp.moves.blocked.grid_factors`; chains share them.
+    on_sweep : callable
+        Called after every sweep (progress bars).
+    """
+    n = data.y.size
+    core = start_state(rng, data, model, start)
+    core = replace(core, labels=canonical(core.labels))
+    sticks = truncation if truncation is not None else truncation_level(core.nu, n, KAPPA)
+    if truncation is not None and core.n_surfaces > sticks:
+        core = replace(core, labels=core.labels % sticks)
+    state = blocked.with_surfaces(rng, core, max(sticks, core.n_surfaces), factors)
+    learns_phi = model.ard and not isinstance(model.priors.lengthscale, Fixed)
+
+    for b in range(n_warmup):
+        state = blocked.sweep(rng, state, data, model)
+        if learns_phi and b % ARD_EVERY == ARD_EVERY - 1:
+            # Robbins–Monro: free in the first half of the warm-up, a running average in the second.
+            past = max(0, 2 * b - n_warmup) // (2 * ARD_EVERY)
+            state = blocked.maximise_phi(state, data, model, step=1.0 / (1 + past))
+        if truncation is None:
+            level = truncation_level(state.core.nu, n, KAPPA)
+            if level != state.truncation:
+                state = retruncate(rng, state, level)
+        on_sweep()
+
+    states, traces = [], []
+    for _ in range(n_samples):
+        for _ in range(thin):
+            state = blocked.sweep(rng, state, data, model)
+            on_sweep()
+        kept = replace(state.core, labels=canonical(state.core.labels))
+        states.append(kept)
+        traces.append(summaries(kept, data, model))
+    # A plug-in length-scale is not a draw: it has no place among the diagnostics.
+    names = [name for name in traces[0] if not (learns_phi and name == "log_lengthscale")]
+    return Chain(tuple(states), {name: np.array([t[name] for t in traces]) for name in names})

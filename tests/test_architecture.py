@@ -1,0 +1,49 @@
+"""Arrows point one way, and importing infgp is light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of infgp that a file imports when it is itself imported (not inside functions or for types)."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("infgp"):
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names if alias.name.startswith("infgp"))
+    return found
+
+
+def graph() -> dict[str, set[str]]:
+    names = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return {name: imports(path) & (names.keys() - {name, "infgp"}) for name, path in names.items()}
+
+
+def test_no_import_cycle():
+    edges, done = graph(), set()
+    assert len(edges) > 10
+    while len(done) < len(edges):
+        free = {name for name, needs in edges.items() if name not in done and needs <= done}
+        assert free, f"import cycle among {sorted(edges.keys() - done)}"
+        done |= free
+
+
+def test_nothing_imports_the_test_tools():
+    assert not [name for name, needs in graph().items() if "infgp.testing" in needs]
+
+
+def test_import_is_light():
+    heavy = {"torch", "optuna", "ray", "matplotlib", "sklearn", "arviz", "pandas", "tqdm"}
+    code = "import infgp, sys; print(*sorted(m for m in sys.modules if '.' not in m))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "infgp" in loaded
+    assert not heavy & set(loaded)

@@ -1,0 +1,19 @@
+import subprocess
+import sys
+
+from infgp.cli import main
+
+
+def test_demo(tmp_path, capsys):
+    picture = tmp_path / "demo.png"
+    assert main(["demo", "--out", str(picture)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("off the main surface") == 3
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_missing_extra_is_named(tmp_path):
+    code = "import sys; sys.modules['matplotlib'] = None; from infgp.cli import main; sys.exit(main(['demo']))"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "pip install 'infgp[plot]'" in done.stderr

@@ -1,0 +1,283 @@
+import copy
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+from sklearn.utils.estimator_checks import check_estimator
+
+from infgp import ConvergenceWarning, InfiniteGP, InvalidInputError, Priors
+from infgp.priors import Fixed, Grid, UniformPhi
+from infgp.scaling import RewardScale
+
+QUICK = {"n_warmup": 40, "n_samples": 10, "thin": 2, "n_chains": 2, "random_state": 0}
+
+
+def data(rng, n=30, d=2):
+    x = rng.random((n, d))
+    return x, np.sin(5.0 * x[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("ard", [True, False])
+def test_scikit_learn_contract(ard):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(InfiniteGP(ard=ard, n_warmup=30, n_samples=8, thin=2, n_chains=2), on_fail=None)
+    failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
+    assert not failed
+    assert sum(r["status"] == "passed" for r in results) >= 45
+
+
+@pytest.mark.parametrize(("kernel", "reference"), [("se", RBF), ("matern52", lambda ell: Matern(ell, nu=2.5))])
+def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, reference, rng):
+    """From the public door: inputs in odd units, rewards scaled, all the way to 1e-8."""
+    x, y = data(rng)
+    unit = (x - x.min(axis=0)) / np.ptp(x, axis=0)
+    priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(1e-15), Fixed(0.3))
+    model = InfiniteGP(kernel, truncation=1, priors=priors, **QUICK).fit(100.0 * x - 7.0, y)
+    at = unit[:7] * 0.9 + 0.02
+    scale = RewardScale.fit(y)
+    gp = GaussianProcessRegressor(ConstantKernel(1.7) * reference(0.3), alpha=0.04, optimizer=None)
+    mean, std = gp.fit(unit, scale.to_standard(y)).predict(at, return_std=True)
+    points = 100.0 * (x.min(axis=0) + at * np.ptp(x, axis=0)) - 7.0
+    main, main_std = model.predict_main(points, return_std=True)
+    assert np.abs(main - scale.from_standard(mean)).max() < 1e-8
+    assert np.abs(main_std - scale.scale * std).max() < 1e-8
+    both, both_std = model.predict(points, return_std=True)
+    assert np.abs(both - main).max() < 1e-8
+    assert np.abs(both_std - scale.scale * np.sqrt(std**2 + 0.04)).max() < 1e-8
+
+
+def test_outliers_are_found_and_do_not_bend_the_surface(rng):
+    x = rng.random((60, 1))
+    truth = np.sin(6.0 * x[:, 0])
+    y = truth + 0.1 * rng.normal(size=60)
+    bad = [5, 23, 41]
+    y[bad] += [20.0, -30.0, 25.0]
+    model = InfiniteGP(priors=Priors(tau2=Fixed(0.02)), random_state=1).fit(x, y)
+    p = model.off_surface_probability_
+    assert p[bad].min() > 0.95
+    assert np.delete(p, bad).max() < 0.5
+    assert np.sqrt(np.mean((model.predict_main(x) - truth) ** 2)) < 0.1
+    low, high = model.predict_quantiles(x, [0.05, 0.95]).T
+    inside = np.mean((np.delete(y, bad) > np.delete(low, bad)) & (np.delete(y, bad) < np.delete(high, bad)))
+    assert 0.8 < inside <= 1.0
+
+
+def test_both_modes_of_a_bimodal_reward_are_seen(rng):
+    x = rng.random((80, 1))
+    y = np.sin(4.0 * x[:, 0]) + rng.choice([-2.0, 2.0], 80) + 0.1 * rng.normal(size=80)
+    model = InfiniteGP(init="random", random_state=1).fit(x, y)
+    at = np.array([[0.5]])
+    centre = np.sin(2.0)
+    peaks = model.predict_density(np.repeat(at, 3, 0), [centre - 2.0, centre, centre + 2.0])
+    assert min(peaks[0], peaks[2]) > 5.0 * peaks[1]
+
+
+def test_views_of_the_distribution_agree(rng):
+    x, y = data(rng)
+    model = InfiniteGP(**QUICK).fit(x, 40.0 + 3.0 * y)
+    at = rng.random((4, 2))
+    quantiles = model.predict_quantiles(at, [0.1, 0.5, 0.9])
+    assert quantiles.shape == (4, 3)
+    assert np.allclose(model.predict_cdf(at, quantiles), [[0.1, 0.5, 0.9]] * 4)
+    grid = np.linspace(0.0, 80.0, 4001)
+    density = model.predict_density(at, np.tile(grid, (4, 1)))
+    assert np.allclose(density.sum(axis=1) * 0.02, 1.0, atol=1e-3)
+    mean, std = model.predict(at, return_std=True)
+    assert np.allclose((density * grid).sum(axis=1) * 0.02, mean, atol=0.05)
+    draws = model.sample_y(at, n_samples=2000, random_state=3)
+    assert draws.shape == (4, 2000)
+    assert np.abs(np.median(draws, axis=1) - quantiles[:, 1]).max() < 0.2 * std.max()
+    assert model.predict_density(at, 40.0).shape == (4,)
+    assert model.predict_quantiles(at, 0.5).shape == (4, 1)
+
+
+def test_memory_is_bounded_without_changing_the_answer(rng, monkeypatch):
+    x, y = data(rng)
+    model = InfiniteGP(**QUICK).fit(x, y)
+    whole = model.predict(x)
+    monkeypatch.setattr("infgp.estimator.CHUNK", 100)
+    assert np.allclose(model.predict(x), whole, rtol=1e-10)
+
+
+def test_same_seed_same_numbers(rng):
+    x, y = data(rng)
+    first, second = (InfiniteGP(**QUICK).fit(x, y) for _ in range(2))
+    other = InfiniteGP(**QUICK | {"random_state": 1}).fit(x, y)
+    assert np.array_equal(first.predict(x), second.predict(x))
+    assert np.array_equal(first.sample_y(x), second.sample_y(x))
+    assert not np.array_equal(first.predict(x), other.predict(x))
+    for state in (np.random.default_rng(3), np.random.RandomState(3), None):
+        assert np.isfinite(clone(first).set_params(random_state=state).fit(x, y).predict(x)).all()
+
+
+def test_units_do_not_matter(rng):
+    x, y = data(rng)
+    plain = InfiniteGP(**QUICK).fit(x, y).predict(x)
+    scaled = InfiniteGP(**QUICK).fit(1024.0 * x, 4.0 * y).predict(1024.0 * x)
+    assert np.allclose(scaled, 4.0 * plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("ard", [True, False])
+def test_goes_on_from_a_state(kernel, ard, rng):
+    x, y = data(rng)
+    first = InfiniteGP(kernel, ard=ard, **QUICK).fit(x[:20], y[:20])
+    state = first.chains_[0].states[-1]
+    longer = InfiniteGP(kernel, ard=ard, init=state, **QUICK).fit(x, y)
+    assert longer.chains_[0].states[0].labels.size == 30
+    with pytest.raises(InvalidInputError, match="state to go on from has 20 observations"):
+        InfiniteGP(init=state, **QUICK).fit(x[:5], y[:5])
+
+
+def test_paper_prior_and_fixed_truncation(rng):
+    x, y = data(rng)
+    model = InfiniteGP(ard=False, priors=Priors(lengthscale=UniformPhi()), truncation=3, **QUICK).fit(x, y)
+    assert max(state.n_surfaces for chain in model.chains_ for state in chain.states) <= 3
+
+
+def test_poor_chains_warn_and_say_what_to_do(rng):
+    x, y = data(rng)
+    with pytest.warns(ConvergenceWarning, match=r"R-hat .* Raise n_warmup \(now 2\)"):
+        InfiniteGP(n_warmup=2, n_samples=4, thin=1, n_chains=4, random_state=0).fit(x, y)
+
+
+def test_progress_bar_on_request(rng, capsys):
+    x, y = data(rng)
+    InfiniteGP(progress=True, **QUICK).fit(x, y)
+    assert "120/120" in capsys.readouterr().err
+
+
+def test_to_arviz(rng):
+    arviz = pytest.importorskip("arviz", reason="the extra 'arviz' is not installed")
+    x, y = data(rng)
+    model = InfiniteGP(ard=False, **QUICK).fit(x, y)
+    posterior = model.to_arviz().posterior
+    assert posterior["beta"].shape == (2, 10, 3)
+    assert posterior["labels"].shape == (2, 10, 30)
+    assert float(arviz.rhat(posterior["log_tau2"])["log_tau2"]) == pytest.approx(
+        model.diagnostics_.r_hat["log_tau2"], rel=1e-6
+    )
+
+
+# --- Numbers at the edge ---------------------------------------------------------------------------------------------
+
+
+def hard_cases():
+    rng = np.random.default_rng(0)
+    x, y = rng.random((15, 2)), rng.normal(size=15)
+    outlier = y.copy()
+    outlier[3] = 1e6
+    return {
+        "duplicates": (np.repeat(x[:3], 5, 0), y),
+        "one point": (x[:1], y[:1]),
+        "two points": (x[:2], y[:2]),
+        "three points": (x[:3], y[:3]),
+        "constant y": (x, np.full(15, 3.0)),
+        "constant y and X": (np.ones((15, 2)), np.full(15, 3.0)),
+        "mostly constant y": (x, np.r_[np.zeros(14), 5.0]),
+        "tiny y": (x, 1e-12 * y),
+        "huge y": (x, 1e12 * y),
+        "far from zero": (x, 1e12 + y),
+        "50 inputs": (rng.random((15, 50)), y),
+        "outlier": (x, outlier),
+        "nearly equal points": (np.r_[x, x + 1e-9], np.r_[y, -y]),
+        "wide inputs": (x * [1e-9, 1e9], y),
+        "float32": (x.astype(np.float32), y.astype(np.float32)),
+        "lists of int": ([[0, 1], [1, 0], [2, 2]], [1, 2, 3]),
+    }
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("ard", [True, False])
+@pytest.mark.parametrize("case", hard_cases())
+def test_answers_are_finite(case, kernel, ard):
+    x, y = hard_cases()[case]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = InfiniteGP(kernel, ard=ard, **QUICK).fit(x, y)
+        mean, std = model.predict(x, return_std=True)
+        quantiles = model.predict_quantiles(x, [0.01, 0.5, 0.99])
+        draws = model.sample_y(x, 2)
+    assert np.isfinite(mean).all()
+    assert np.isfinite(std).all()
+    assert (std > 0.0).all()
+    assert np.isfinite(quantiles).all()
+    assert (np.diff(quantiles, axis=1) > 0.0).all()
+    assert np.isfinite(draws).all()
+    assert np.isfinite(model.predict_main(x)).all()
+    assert ((model.off_surface_probability_ >= 0.0) & (model.off_surface_probability_ <= 1.0)).all()
+
+
+BAD_DATA = {
+    "NaN in X": ([[np.nan], [1.0]], [1.0, 2.0], "NaN"),
+    "infinite y": ([[0.0], [1.0]], [1.0, np.inf], "infinity"),
+    "NaN in y": ([[0.0], [1.0]], [1.0, np.nan], "NaN"),
+    "lengths differ": ([[0.0], [1.0]], [1.0], "inconsistent"),
+    "X is one-dimensional": ([0.0, 1.0], [1.0, 2.0], "2D"),
+    "no observations": (np.empty((0, 1)), [], "0 sample"),
+    "y out of reach": (np.eye(12), [*range(11), 1e300], r"y\[11\].*too far from the median"),
+    "X out of reach": ([[-1e308], [1e308]], [0.0, 1.0], "Column 0 of X spans"),
+}
+BAD_OPTIONS = [
+    ({"kernel": "rbf"}, "kernel='rbf' is not known"),
+    ({"sampler": "nuts"}, "sampler='nuts' is not known"),
+    ({"n_warmup": -1}, "n_warmup must be an integer >= 0"),
+    ({"n_samples": 0}, "n_samples must be an integer >= 1"),
+    ({"n_chains": 1.5}, "n_chains must be an integer"),
+    ({"truncation": 0}, "truncation must be an integer >= 1"),
+    ({"init": "many"}, "init='many' is not known"),
+    ({"priors": "flat"}, "priors must be an infgp.Priors"),
+    ({"random_state": "x"}, "random_state must be"),
+    ({"priors": Priors(lengthscale=Grid(np.zeros(1), np.ones(1)))}, "set ard=False"),
+]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    x, y = data(np.random.default_rng(0))
+    return InfiniteGP(**QUICK).fit(x, y), x
+
+
+def assert_unchanged(model, x, action, message):
+    before = copy.deepcopy(model.__dict__)
+    answer = model.predict(x)
+    with pytest.raises(ValueError, match=message):
+        action(model)
+    assert model.__dict__.keys() == before.keys()
+    assert np.array_equal(model.predict(x), answer)
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_is_refused_and_changes_nothing(case, fitted):
+    model, x = fitted
+    bad_x, bad_y, message = BAD_DATA[case]
+    assert_unchanged(model, x, lambda m: m.fit(bad_x, bad_y), message)
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
+def test_bad_options_are_refused(options, message, rng):
+    x, y = data(rng)
+    with pytest.raises(InvalidInputError, match=message):
+        InfiniteGP(**QUICK | options).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda m: m.predict([[0.0]]), "expecting 2 features"),
+        (lambda m: m.predict([[np.nan, 0.0]]), "NaN"),
+        (lambda m: m.predict_quantiles([[0.0, 0.0]], [0.0]), "strictly between 0 and 1"),
+        (lambda m: m.predict_quantiles([[0.0, 0.0]], []), "strictly between 0 and 1"),
+        (lambda m: m.predict_density([[0.0, 0.0]], [1.0, 2.0]), "one entry or row for each of the 1 rows"),
+        (lambda m: m.predict_cdf([[0.0, 0.0]], [np.nan]), "NaN"),
+        (lambda m: m.sample_y([[0.0, 0.0]], 0), "n_samples must be an integer >= 1"),
+    ],
+)
+def test_bad_questions_are_refused(action, message, fitted):
+    model, x = fitted
+    assert_unchanged(model, x, action, message)
