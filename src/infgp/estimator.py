@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,10 +22,12 @@ from infgp.linalg import FloatArray, one_blas_thread
 from infgp.model import Data, Model, State
 from infgp.moves.blocked import grid_factors
 from infgp.priors import Fixed, Grid, Priors
-from infgp.sampler import STARTS, Chain, run_truncated
+from infgp.sampler import COLLAPSED_SWEEP, ONE_SURFACE_SWEEP, STARTS, Chain, run_collapsed, run_truncated
 from infgp.scaling import InputScale, RewardScale
 
-SAMPLERS = ("truncated",)
+SAMPLERS = ("collapsed", "truncated")
+#: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
+OWN_SCALE_SHAPE = 2.0
 #: Predictive components (points × draws × surfaces) held in memory at once.
 CHUNK = 2_000_000
 
@@ -40,11 +43,15 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     kernel : {"se", "matern52"}, default="se"
         Correlation of the surfaces: squared exponential or Matérn with smoothness 5/2.
     ard : bool, default=True
-        A length-scale for each input. The truncated sampler then plugs in their conditional maximum-likelihood value
-        (empirical Bayes, re-estimated every 10 sweeps of the warm-up, fixed afterwards); with ``ard=False``, or one
-        input, the length-scale is sampled from a grid and the draws are from the exact posterior.
-    sampler : {"truncated"}, default="truncated"
-        The paper's blocked Gibbs sampler.
+        A length-scale for each input, or one for all.
+    sampler : {"collapsed", "truncated"}, default="collapsed"
+        ``"collapsed"`` integrates the surfaces out; it is exact and finds the same answer from any start.
+        ``"truncated"`` is the paper's blocked Gibbs sampler. With several inputs and ``ard=True`` the latter plugs in
+        conditional maximum-likelihood length-scales (empirical Bayes, re-estimated every 10 sweeps of the warm-up,
+        fixed afterwards); otherwise it samples the length-scale from a grid.
+    surface_scales : {"shared", "own"}, default="shared"
+        With ``"own"`` every surface has a scale of its own that multiplies σ² and τ² (collapsed sampler only): surfaces
+        are Student-t processes with four degrees of freedom, and one gross outlier does not inflate them all.
     n_warmup : int, default=500
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=100
@@ -53,15 +60,15 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Sweeps for each kept draw.
     n_chains : int, default=4
         Independent chains. More than one is needed to see whether they agree.
-    init : {"spread", "one", "random"} or State, default="spread"
-        Start of the chains: all observations on one surface, at random on eight, or ("spread") chains alternating
-        between the two, so that R-hat shows whether the answer depends on the start. A state of an earlier fit (from
-        ``chains_``) goes on from there, with further observations at the end of X and y.
+    init : {"spread", "one", "random", "alone"} or State, default="spread"
+        Start of the chains: all observations on one surface, at random on eight, each on its own, or ("spread") chains
+        taking turns at the three, so that R-hat shows whether the answer depends on the start. A state of an earlier
+        fit (from ``chains_``) goes on from there, with further observations at the end of X and y.
     truncation : int or None, default=None
-        Largest number of surfaces; None chooses it from the data size and the concentration. ``truncation=1`` is an
-        ordinary GP with the same priors.
+        Largest number of surfaces of the truncated sampler; None chooses it from the data size and the concentration.
+        ``truncation=1``, with either sampler, is an ordinary GP with the same priors.
     grid_size : int, default=20
-        Length-scales on the grid of the isotropic kernel.
+        Length-scales on the truncated sampler's grid.
     priors : Priors or None, default=None
         Priors in standardised units; see :class:`infgp.Priors`.
     progress : bool, default=False
@@ -87,8 +94,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = rng.random((30, 1))
     >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=30)
     >>> y[4] += 25.0
-    >>> priors = Priors(tau2=Fixed(0.01))  # a known noise level, in units of half the 16–84 % range of y
-    >>> model = InfiniteGP(priors=priors, n_chains=2, random_state=0).fit(X, y)
+    >>> model = InfiniteGP(random_state=0).fit(X, y)
     >>> bool(model.off_surface_probability_[4] > 0.9)
     True
     >>> model.predict_quantiles(X[:2], [0.1, 0.5, 0.9]).shape
@@ -103,7 +109,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         kernel: str = "se",
         *,
         ard: bool = True,
-        sampler: str = "truncated",
+        sampler: str = "collapsed",
+        surface_scales: str = "shared",
         n_warmup: int = 500,
         n_samples: int = 100,
         thin: int = 5,
@@ -118,6 +125,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.ard = ard
         self.sampler = sampler
+        self.surface_scales = surface_scales
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -164,29 +172,38 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model = self._model(x.shape[1])
 
         with one_blas_thread(), self._progress_bar() as on_sweep:
-            factors = grid_factors(data, model, self.grid_size)
-            chains = [
-                run_truncated(
-                    rng,
-                    data,
-                    model,
-                    n_warmup=self.n_warmup,
-                    n_samples=self.n_samples,
-                    thin=self.thin,
-                    start=self._start(k),
-                    truncation=self.truncation,
-                    factors=factors,
-                    on_sweep=on_sweep,
-                )
-                for k, rng in enumerate(_generator(self.random_state).spawn(self.n_chains))
-            ]
+            run = self._runner(data, model, on_sweep)
+            rngs = _generator(self.random_state).spawn(self.n_chains)
+            chains = [run(rng, start=self._start(k)) for k, rng in enumerate(rngs)]
         self._keep(probe, data, model, input_scale, reward_scale, chains)
         self._warn()
         return self
 
+    def _runner(self, data: Data, model: Model, on_sweep: Callable[[], object]) -> Callable[..., Chain]:
+        """The chosen sampler with all but the generator and the start filled in."""
+        budget: dict[str, Any] = {
+            "n_warmup": self.n_warmup,
+            "n_samples": self.n_samples,
+            "thin": self.thin,
+            "on_sweep": on_sweep,
+        }
+        if self.sampler == "collapsed":
+            moves = ONE_SURFACE_SWEEP if self.truncation == 1 else COLLAPSED_SWEEP
+            return partial(run_collapsed, data=data, model=model, moves=moves, **budget)
+        factors = grid_factors(data, model, self.grid_size)
+        return partial(run_truncated, data=data, model=model, truncation=self.truncation, factors=factors, **budget)
+
     def _check_options(self) -> None:
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("sampler", self.sampler, SAMPLERS)
+        check_choice("surface_scales", self.surface_scales, ("shared", "own"))
+        if self.sampler == "truncated" and self.surface_scales == "own":
+            raise InvalidInputError('surface_scales="own" needs sampler="collapsed".')
+        if self.sampler == "collapsed" and self.truncation not in (None, 1):
+            raise InvalidInputError(
+                f"The collapsed sampler is not truncated: truncation must be None or 1, but got {self.truncation!r}; "
+                'use sampler="truncated".'
+            )
         check_int("n_warmup", self.n_warmup, 0)
         for name in ("n_samples", "thin", "n_chains", "grid_size"):
             check_int(name, getattr(self, name), 1)
@@ -200,15 +217,23 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self, n_features: int) -> Model:
         priors = (self.priors or Priors()).resolve(n_features)
         ard = bool(self.ard) and n_features > 1
-        if ard and isinstance(priors.lengthscale, Grid):
-            raise InvalidInputError("A Grid prior of the length-scale is for the isotropic kernel; set ard=False.")
-        if not ard and not isinstance(priors.lengthscale, Fixed):
-            # The discrete prior is the one that the sampler targets.
+        truncated = self.sampler == "truncated"
+        if isinstance(priors.lengthscale, Grid) and (ard or not truncated):
+            raise InvalidInputError(
+                "A Grid prior of the length-scale is for the isotropic kernel of the truncated sampler; set ard=False "
+                'and sampler="truncated", or use LogNormal or UniformPhi.'
+            )
+        if truncated and not ard and not isinstance(priors.lengthscale, Fixed):
+            # The discrete prior is the one that this sampler targets.
             priors = replace(priors, lengthscale=Grid.of(priors.lengthscale, n_features, self.grid_size))
-        return Model(self.kernel, priors, ard)
+        return Model(self.kernel, priors, ard, OWN_SCALE_SHAPE if self.surface_scales == "own" else 0.0)
 
     def _start(self, chain: int) -> str | State:
-        return STARTS[chain % len(STARTS)] if isinstance(self.init, str) and self.init == "spread" else self.init
+        if isinstance(self.init, State):
+            return self.init
+        if self.truncation == 1:
+            return "one"
+        return STARTS[chain % len(STARTS)] if self.init == "spread" else self.init
 
     def _progress_bar(self) -> AbstractContextManager[Callable[[], object]]:
         if not self.progress:

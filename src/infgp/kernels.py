@@ -29,7 +29,7 @@ def phi_from_log_ell(log_ell: FloatArray | float) -> FloatArray:
     >>> float(phi_from_log_ell(0.0))
     0.5
     """
-    return np.asarray(0.5 * np.exp(-2.0 * np.asarray(log_ell)))
+    return np.asarray(0.5 * np.exp(np.multiply(-2.0, log_ell)))
 
 
 def log_ell_from_phi(phi: FloatArray | float) -> FloatArray:

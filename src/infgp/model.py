@@ -11,13 +11,13 @@ surfaces, the paper's model) or of length K (one entry per label).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from infgp.kernels import correlation, log_ell_from_phi, phi_from_log_ell
-from infgp.linalg import FloatArray, cholesky, log_normal_pdf
+from infgp.linalg import FloatArray, cholesky, log_normal_pdf, log_student_pdf, solve_lower
 from infgp.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.priors import Fixed, Priors
 
@@ -37,11 +37,24 @@ class Data:
 
 @dataclass(frozen=True)
 class Model:
-    """Kernel and priors. ``priors`` must be resolved for the dimension; ``ard`` gives each coordinate its own φ."""
+    """Kernel and priors.
+
+    Attributes
+    ----------
+    kernel : {"se", "matern52"}
+    priors : Priors
+        Resolved for the dimension.
+    ard : bool
+        A φ for each coordinate.
+    scale_shape : float
+        Where positive, the shape a of a scale s_l ~ InverseGamma(a, a) that multiplies σ² and τ² of surface l. It is
+        integrated out: surfaces are then Student-t processes with 2a degrees of freedom. Zero: s_l = 1.
+    """
 
     kernel: str
     priors: Priors
     ard: bool
+    scale_shape: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,9 @@ class State:
         Inverse squared length-scales.
     sigma2, tau2 : arrays, shape (1 or K,)
         Variance of a surface and of the noise about it.
+    scale : array, shape (1 or K + 1,)
+        Multiplier of both for each surface and for a new one, where surfaces have scales of their own and these have
+        been drawn (for prediction); a single one otherwise.
     """
 
     labels: IntArray
@@ -78,6 +94,7 @@ class State:
     phi: FloatArray
     sigma2: FloatArray
     tau2: FloatArray
+    scale: FloatArray = field(default_factory=lambda: np.ones(1))
 
     @property
     def n_surfaces(self) -> int:
@@ -85,10 +102,11 @@ class State:
         return int(np.unique(self.labels).size)
 
     def surface(self, label: int) -> Surface:
-        """Members and scales of the surface with this label."""
+        """Members and scales of the surface with this label; without members it is a new surface."""
         s = label if self.sigma2.size > 1 else 0
+        scale = self.scale[label if self.scale.size > 1 else 0]
         members = np.flatnonzero(self.labels == label)
-        return Surface(members, self.phi[s], float(self.sigma2[s]), float(self.tau2[s]))
+        return Surface(members, self.phi[s], float(self.sigma2[s] * scale), float(self.tau2[s] * scale))
 
     def surfaces(self) -> Iterator[Surface]:
         """The occupied surfaces, in the order of their labels."""
@@ -116,9 +134,12 @@ def covariance(model: Model, surface: Surface, x: FloatArray) -> FloatArray:
 
 
 def log_likelihood(state: State, data: Data, model: Model) -> float:
-    """log p(y | z, β, Θ), the surfaces integrated out: a product of Gaussians, one for each surface."""
+    """log p(y | z, β, Θ), surfaces and their own scales integrated out: a Gaussian or Student-t for each surface."""
     r = data.y - data.h @ state.beta
-    return sum(log_normal_pdf(r[s.members], covariance(model, s, data.x)) for s in state.surfaces())
+    shared = replace(state, scale=np.ones(1))
+    a = model.scale_shape
+    density = partial(log_student_pdf, dof=2.0 * a) if a else log_normal_pdf
+    return sum(density(r[s.members], covariance(model, s, data.x)) for s in shared.surfaces())
 
 
 def log_prior(state: State, model: Model) -> float:
@@ -210,8 +231,22 @@ def simulate_y(rng: np.random.Generator, state: State, x: FloatArray, model: Mod
     """
     y = trend(x) @ state.beta
     for s in state.surfaces():
-        y[s.members] += cholesky(covariance(model, s, x)) @ rng.standard_normal(s.members.size)
+        scale = model.scale_shape / rng.standard_gamma(model.scale_shape) if model.scale_shape else 1.0
+        y[s.members] += np.sqrt(scale) * (cholesky(covariance(model, s, x)) @ rng.standard_normal(s.members.size))
     return y
+
+
+def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """The state with the scale of each surface, and of a new one, drawn given the data; labels must be canonical."""
+    a = model.scale_shape
+    if not a:
+        return state
+    r = data.y - data.h @ state.beta
+    scale = [a / rng.standard_gamma(a)]
+    for s in replace(state, scale=np.ones(1)).surfaces():
+        u = solve_lower(cholesky(covariance(model, s, data.x)), r[s.members])
+        scale.append((a + 0.5 * float(u @ u)) / rng.standard_gamma(a + 0.5 * u.size))
+    return replace(state, scale=np.array(scale[1:] + scale[:1]))
 
 
 def draw_categorical(rng: np.random.Generator, log_p: FloatArray) -> IntArray:

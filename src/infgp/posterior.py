@@ -112,11 +112,6 @@ def krige(
     return mean, np.maximum(surface.sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
 
 
-def new_surface(state: State) -> Surface:
-    """A surface that no observation is on yet (its scales are those shared by all)."""
-    return Surface(np.empty(0, dtype=np.int64), state.phi[0], float(state.sigma2[0]), float(state.tau2[0]))
-
-
 def predictive(states: Sequence[State], data: Data, model: Model, at: FloatArray) -> Mixture:
     """Predictive distribution of a further reward at each of the points `at`, averaged over the draws.
 
@@ -136,7 +131,7 @@ def predictive(states: Sequence[State], data: Data, model: Model, at: FloatArray
         level = trend(at) @ state.beta
         residual = data.y - data.h @ state.beta
         weights.append(urn_weights(state) / len(states))
-        for surface in (*state.surfaces(), new_surface(state)):
+        for surface in (*state.surfaces(), state.surface(state.n_surfaces)):
             mean, variance = krige(surface, residual, data.x, model, at)
             means.append(level + mean)
             variances.append(variance + surface.tau2)
@@ -174,7 +169,7 @@ def sample_rewards(
     y = trend(at) @ state.beta
     for label in np.unique(labels):
         here = np.flatnonzero(labels == label)
-        surface = state.surface(int(label)) if label < state.n_surfaces else new_surface(state)
+        surface = state.surface(min(int(label), state.n_surfaces))
         mean, cov = _joint(surface, residual, data.x, model, at[here])
         y[here] += mean + cholesky(cov) @ rng.standard_normal(here.size)
     return y

@@ -6,6 +6,7 @@ Each prior has ``logpdf(value)`` and ``sample(rng, size)``. Length-scale priors 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -149,7 +150,7 @@ class LogNormal:
     def logpdf(self, log_ell: FloatArray | float) -> float:
         """Log density with respect to log ℓ, summed over the entries."""
         u = self._u(log_ell)
-        return float(np.sum(-0.5 * u * u - np.log(self.scale) - 0.5 * np.log(2.0 * np.pi)))
+        return -0.5 * float(np.vdot(u, u)) - u.size * math.log(self.scale * math.sqrt(2.0 * math.pi))
 
     def penalty(self, log_ell: FloatArray) -> tuple[float, FloatArray]:
         """What a posterior mode adds to the log likelihood, and its gradient: the log density of log ℓ."""

@@ -6,26 +6,33 @@ sampler keeps besides. Label-free traces go with it, for the diagnostics.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from infgp.errors import InvalidInputError, check_choice
 from infgp.kernels import log_ell_from_phi, phi_from_log_ell
 from infgp.linalg import FloatArray
-from infgp.model import Data, Model, State, draw_log_ell, log_joint
-from infgp.moves import blocked
+from infgp.model import Data, Model, State, draw_log_ell, draw_own_scales, log_joint
+from infgp.moves import blocked, hyper
+from infgp.moves.assign import assign
+from infgp.moves.split_merge import split_merge
 from infgp.partition import canonical, truncation_level
 from infgp.priors import Fixed, Normal
 
-STARTS = ("one", "random")
+STARTS = ("one", "random", "alone")
 #: Surfaces among which a random start throws the observations.
 RANDOM_SURFACES = 8
 #: κ of L_n = ⌈(ν + κ) log n⌉ + 1.
 KAPPA = 1.0
 #: ARD: φ is re-estimated every so many sweeps of the warm-up and held from then on.
 ARD_EVERY = 10
+#: Splits or mergers proposed in each sweep of the collapsed sampler.
+SPLIT_MERGE_TRIES = 3
+
+Move: TypeAlias = Callable[[np.random.Generator, State, Data, Model], State]
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,9 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
     rng : numpy.random.Generator
     data : Data
     model : Model
-    start : {"one", "random"} or State
-        All observations on one surface; thrown at random on eight; or an earlier state of this or a shorter data set,
-        whose labels and hyperparameters are kept (further observations join its largest surface).
+    start : {"one", "random", "alone"} or State
+        All observations on one surface; thrown at random on eight; each on its own; or an earlier state of this or a
+        shorter data set, whose labels and hyperparameters are kept (further observations join its largest surface).
 
     Examples
     --------
@@ -76,14 +83,20 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
                 f"of {d}: give all earlier observations first, in their order, and the new ones after them."
             )
         main = int(np.argmax(np.bincount(start.labels)))
-        return replace(start, labels=np.concatenate((start.labels, np.full(n - known, main))))
+        labels = np.concatenate((start.labels, np.full(n - known, main)))
+        return replace(start, labels=labels, scale=np.ones(1))
     check_choice("init", start, STARTS)
     p = model.priors
     log_ell = np.log(np.full(d, 0.3 * np.sqrt(d)))
     if isinstance(p.lengthscale, Fixed):
         log_ell = draw_log_ell(rng, model, d)
+    thrown = {
+        "one": np.zeros(n, dtype=np.int64),
+        "random": rng.integers(RANDOM_SURFACES, size=(n,)),
+        "alone": np.arange(n, dtype=np.int64),
+    }
     return State(
-        labels=np.zeros(n, dtype=np.int64) if start == "one" else rng.integers(RANDOM_SURFACES, size=(n,)),
+        labels=canonical(thrown[start]),
         beta=np.zeros(d + 1) if isinstance(p.beta, Normal) else p.beta.sample(rng, d + 1),  # type: ignore[union-attr]
         nu=p.nu.value if isinstance(p.nu, Fixed) else p.nu.shape / p.nu.rate,
         phi=phi_from_log_ell(log_ell)[None, :],
@@ -111,6 +124,92 @@ def retruncate(rng: np.random.Generator, state: blocked.BlockedState, truncation
     rank = np.argsort(order, kind="stable")
     core = replace(state.core, labels=rank[state.core.labels])
     return blocked.with_surfaces(rng, core, max(truncation, core.n_surfaces), state.factors)
+
+
+def _keep_draws(
+    step: Callable[[], State],
+    rng: np.random.Generator,
+    data: Data,
+    model: Model,
+    n_samples: int,
+    thin: int,
+    untraced: frozenset[str] = frozenset(),
+) -> Chain:
+    """Draws of a chain that has warmed up: every `thin`-th state that `step` returns, with its summaries."""
+    states, traces = [], []
+    for _ in range(n_samples):
+        for _ in range(thin):
+            state = step()
+        state = replace(state, labels=canonical(state.labels))
+        states.append(draw_own_scales(rng, state, data, model))
+        traces.append(summaries(state, data, model))
+    names = [name for name in traces[0] if name not in untraced]
+    return Chain(tuple(states), {name: np.array([t[name] for t in traces]) for name in names})
+
+
+#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
+COLLAPSED_SWEEP: tuple[Move, ...] = (
+    assign,
+    *(split_merge,) * SPLIT_MERGE_TRIES,
+    hyper.draw_beta,
+    hyper.draw_nu,
+    hyper.draw_scales,
+)
+#: The same with one surface: an ordinary GP.
+ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
+
+
+def run_collapsed(
+    rng: np.random.Generator,
+    data: Data,
+    model: Model,
+    *,
+    n_warmup: int,
+    n_samples: int,
+    thin: int,
+    start: str | State,
+    moves: Sequence[Move] = COLLAPSED_SWEEP,
+    on_sweep: Callable[[], object] = lambda: None,
+) -> Chain:
+    """One chain of the collapsed sampler: exact, untruncated, surfaces and weights integrated out.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    data : Data
+    model : Model
+    n_warmup : int
+        Sweeps before the first kept draw.
+    n_samples, thin : int
+        Draws to keep, and sweeps for each of them.
+    start : {"one", "random", "alone"} or State
+    moves : sequence of callables
+        The moves of a sweep, in their order.
+    on_sweep : callable
+        Called after every sweep (progress bars).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.priors import Priors
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> data = Data(np.linspace(0, 1, 9)[:, None], np.linspace(-1, 1, 9))
+    >>> chain = run_collapsed(np.random.default_rng(0), data, model, n_warmup=5, n_samples=3, thin=2, start="one")
+    >>> len(chain.states)
+    3
+    """
+    state = start_state(rng, data, model, start)
+
+    def step() -> State:
+        nonlocal state
+        for move in moves:
+            state = move(rng, state, data, model)
+        on_sweep()
+        return state
+
+    for _ in range(n_warmup):
+        step()
+    return _keep_draws(step, rng, data, model, n_samples, thin)
 
 
 def run_truncated(
@@ -148,7 +247,6 @@ def run_truncated(
     """
     n = data.y.size
     core = start_state(rng, data, model, start)
-    core = replace(core, labels=canonical(core.labels))
     sticks = truncation if truncation is not None else truncation_level(core.nu, n, KAPPA)
     if truncation is not None and core.n_surfaces > sticks:
         core = replace(core, labels=core.labels % sticks)
@@ -167,14 +265,12 @@ def run_truncated(
                 state = retruncate(rng, state, level)
         on_sweep()
 
-    states, traces = [], []
-    for _ in range(n_samples):
-        for _ in range(thin):
-            state = blocked.sweep(rng, state, data, model)
-            on_sweep()
-        kept = replace(state.core, labels=canonical(state.core.labels))
-        states.append(kept)
-        traces.append(summaries(kept, data, model))
+    def step() -> State:
+        nonlocal state
+        state = blocked.sweep(rng, state, data, model)
+        on_sweep()
+        return state.core
+
     # A plug-in length-scale is not a draw: it has no place among the diagnostics.
-    names = [name for name in traces[0] if not (learns_phi and name == "log_lengthscale")]
-    return Chain(tuple(states), {name: np.array([t[name] for t in traces]) for name in names})
+    untraced = frozenset({"log_lengthscale"} if learns_phi else ())
+    return _keep_draws(step, rng, data, model, n_samples, thin, untraced)

@@ -1,0 +1,52 @@
+"""What the collapsed moves share: labels grouped by surface and the evidence with the surfaces integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infgp import compiled
+from infgp.linalg import FloatArray
+from infgp.model import Data, Model, State
+from infgp.partition import IntArray
+
+KERNEL_CODE = {"se": 0, "matern52": 1}
+#: Scales with n σ² / τ² beyond this have no prior mass: covariances would be singular in double precision.
+CONDITION_LIMIT = 1e12
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Observations ordered by surface; group g is rows ``starts[g]`` to ``starts[g + 1]``."""
+
+    order: IntArray
+    starts: IntArray
+    x: FloatArray
+    r: FloatArray
+
+
+def group(labels: IntArray, x: FloatArray, r: FloatArray) -> Grouped:
+    """Inputs and residuals grouped by label."""
+    order = np.argsort(labels, kind="stable")
+    ordered = labels[order]
+    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return Grouped(order, np.concatenate(([0], edges, [labels.size])), x[order], r[order])
+
+
+def residual(state: State, data: Data) -> FloatArray:
+    """y − h β."""
+    return np.asarray(data.y - data.h @ state.beta)
+
+
+def log_evidence(grouped: Grouped, model: Model, phi: FloatArray, sigma2: float, tau2: float) -> float:
+    """log p(r | z, Θ), summed over the groups."""
+    value: float = compiled.blocks_log_evidence(
+        KERNEL_CODE[model.kernel], grouped.x, grouped.r, grouped.starts, phi, sigma2, tau2, model.scale_shape
+    )
+    return value
+
+
+def usable(n: int, sigma2: float, tau2: float) -> bool:
+    """Whether the scales are inside the condition limit (and not NaN)."""
+    return n * sigma2 <= CONDITION_LIMIT * tau2 and tau2 > 0.0

@@ -1,0 +1,418 @@
+"""The collapsed sampler is proved move by move and as a whole, and the proofs to notice bugs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, multivariate_t
+
+from infgp import compiled
+from infgp.model import Data, Model, log_joint, log_likelihood, prior_draw, simulate_y
+from infgp.moves import assign as assign_module
+from infgp.moves import hyper
+from infgp.moves import split_merge as split_merge_module
+from infgp.moves.assign import assign
+from infgp.moves.collapsed import group, log_evidence, residual
+from infgp.moves.split_merge import split_merge
+from infgp.partition import canonical, enumerate_partitions, urn_logpdf
+from infgp.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
+from infgp.sampler import COLLAPSED_SWEEP, start_state
+from infgp.testing import frequency_test, geweke, sbc
+
+from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, key, statistics
+
+DRAWS = 10_400
+SHAPES = [0.0, 1.5]  # shared scales; own scales, Student-t surfaces with three degrees of freedom
+
+
+def fixed_model(shape, kernel="se"):
+    priors = Priors(beta=Fixed(0.0), tau2=Fixed(TAU2), sigma2=Fixed(SIGMA2), nu=Fixed(NU), lengthscale=Fixed(0.4))
+    return Model(kernel, priors.resolve(1), ard=False, scale_shape=shape)
+
+
+def free_model(shape, d=1, ard=False):
+    priors = Priors(
+        beta=Normal(np.r_[0.3, np.full(d, -0.2)], np.r_[0.7, np.full(d, 0.5)]),
+        tau2=InverseGamma(4.0, 0.5),
+        sigma2=InverseGamma(5.0, 3.0),
+        nu=Gamma(3.0, 4.0),
+        lengthscale=LogNormal(loc=-0.7, scale=0.6),
+    )
+    return Model("se", priors.resolve(d), ard=ard, scale_shape=shape)
+
+
+def exact_evidence(blocks, shape, tau2=TAU2):
+    """From SciPy's own densities and a kernel written out here."""
+    total = 0.0
+    for s in blocks:
+        gaps = X5[s, 0][:, None] - X5[s, 0][None, :]
+        cov = SIGMA2 * np.exp(-0.5 * gaps**2 / 0.4**2) + tau2 * np.eye(len(s))
+        zero = np.zeros(len(s))
+        law = multivariate_t(zero, cov, df=2 * shape) if shape else multivariate_normal(zero, cov)
+        total += law.logpdf(Y5[s])
+    return total
+
+
+def exact_partitions(shape):
+    logs = {key(z): urn_logpdf(z, NU) + exact_evidence(blocks_of(z), shape) for z in enumerate_partitions(5)}
+    top = max(logs.values())
+    total = sum(np.exp(v - top) for v in logs.values())
+    return {k: np.exp(v - top) / total for k, v in logs.items()}
+
+
+def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS):
+    rng = np.random.default_rng(seed)
+    model, data = fixed_model(shape), Data(X5, Y5)
+    state = prior_draw(rng, X5, model)
+    exact = exact_partitions(shape)
+    counts = dict.fromkeys(exact, 0)
+    for _ in range(draws):
+        for _ in range(thin):
+            for move in moves:
+                state = move(rng, state, data, model)
+        counts[key(state.labels)] += 1
+    return frequency_test(np.array(list(counts.values()), float), np.array(list(exact.values())))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("moves", "thin"),
+    [((assign,), 3), ((split_merge,), 25), (COLLAPSED_SWEEP, 2)],
+    ids=["labels", "split-merge", "whole sweep"],
+)
+def test_partitions_match_enumeration(moves, thin, shape):
+    """Split–merge alone, too, leaves the exact posterior over the 52 partitions unchanged."""
+    assert partition_p_value(moves, shape, thin) > 1e-4
+
+
+def test_split_merge_leaves_partition_and_noise_unchanged_together():
+    """With τ² moving along: exact posterior over 52 partitions × τ² in cells, from a grid over log τ²."""
+    prior = InverseGamma(3.0, 0.5)
+    priors = replace(fixed_model(0.0).priors, tau2=prior)
+    model, data = replace(fixed_model(0.0), priors=priors), Data(X5, Y5)
+    grid = np.linspace(np.log(0.01), np.log(10.0), 400)
+    edges = np.array([np.log(0.12), np.log(0.25), np.log(0.5)])
+    cell = np.searchsorted(edges, grid)
+    weights: dict[tuple[int, ...], float] = {}
+    for z in enumerate_partitions(5):
+        blocks = blocks_of(z)
+        for t, c in zip(grid, cell, strict=True):
+            p = np.exp(urn_logpdf(z, NU) + exact_evidence(blocks, 0.0, np.exp(t)) + prior.logpdf(np.exp(t)) + t)
+            weights[key(z, int(c))] = weights.get(key(z, int(c)), 0.0) + p
+    total = sum(weights.values())
+    rng = np.random.default_rng(3)
+    state, counts = prior_draw(rng, X5, model), dict.fromkeys(weights, 0)
+    for _ in range(DRAWS):
+        for _ in range(3):
+            for move in (split_merge, split_merge, assign, hyper.draw_scales):
+                state = move(rng, state, data, model)
+        counts[key(state.labels, int(np.searchsorted(edges, np.log(state.tau2[0]))))] += 1
+    assert frequency_test(np.array(list(counts.values()), float), np.array(list(weights.values())) / total) > 1e-4
+
+
+# --- Bugs put in on purpose ------------------------------------------------------------------------------------------
+
+
+def slow_assign(rng, state, data, model, count_self=False, stay=False, blind=False, nu_power=1.0):
+    """The label sweep written out plainly, with the bugs of style.md on request."""
+    labels = state.labels.copy()
+    r = residual(state, data)
+
+    def evidence(s):
+        grouped = group(np.zeros(len(s), int), data.x[s], r[s])
+        return log_evidence(grouped, model, state.phi[0], float(state.sigma2[0]), float(state.tau2[0]))
+
+    for i in rng.permutation(r.size):
+        options, log_p = [], []
+        others = np.delete(labels, i)
+        for label in np.unique(others):
+            s = np.flatnonzero(labels == label)
+            s = s if stay else s[s != i]
+            count = np.sum(labels == label) if count_self else np.sum(others == label)
+            gain = evidence(np.array([i])) if blind else evidence(np.append(s, i)) - evidence(s)
+            options.append(label)
+            log_p.append(np.log(count) + gain)
+        options.append(labels.max() + 1)
+        log_p.append(nu_power * np.log(state.nu) + evidence(np.array([i])))
+        labels[i] = options[int(np.argmax(np.array(log_p) + rng.gumbel(size=len(log_p))))]
+    return replace(state, labels=canonical(labels))
+
+
+def buggy(**bug):
+    return lambda rng, state, data, model: slow_assign(rng, state, data, model, **bug)
+
+
+def test_plain_transcription_matches_enumeration():
+    """The transcription without a bug is right, so what the tests below notice is the bug."""
+    assert partition_p_value((slow_assign,), 0.0, thin=2, draws=2080) > 1e-4
+
+
+@pytest.mark.parametrize("bug", [{"count_self": True}, {"stay": True}, {"blind": True}, {"nu_power": 2.0}], ids=str)
+def test_enumeration_notices(bug):
+    assert partition_p_value((buggy(**bug),), 0.0, thin=1, draws=6000) < 1e-6
+
+
+def wrong_grow(change):
+    right = compiled.grow
+
+    def grow(*arguments):
+        log_q, evidence = right(*arguments)
+        return change(log_q, evidence)
+
+    return grow
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda q, e: (0.0, e), lambda q, e: (-q, e), lambda q, e: (q, 0.5 * e)],
+    ids=["no proposal density", "its inverse", "half the evidence"],
+)
+def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
+    monkeypatch.setattr(compiled, "grow", wrong_grow(change))
+    assert partition_p_value((split_merge,), 0.0, thin=10, draws=5000) < 1e-6
+
+
+# --- Joint distribution and calibration ------------------------------------------------------------------------------
+
+
+def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False):
+    rng = np.random.default_rng(seed)
+    d = 2 if ard else 1
+    model = free_model(shape, d, ard)
+    x = rng.random((n, d))
+
+    def prior():
+        state = prior_draw(rng, x, model)
+        return state, Data(x, simulate_y(rng, state, x, model))
+
+    def transition(pair):
+        state, data = pair
+        for move in moves:
+            state = move(rng, state, data, model)
+        return state, data
+
+    return geweke(
+        prior,
+        transition,
+        refresh=lambda s: (s[0], Data(x, simulate_y(rng, s[0], x, model))),
+        statistics=lambda s: statistics(s[0], s[1], model),
+        sweeps=sweeps,
+    )
+
+
+def without(move):
+    return tuple(m for m in COLLAPSED_SWEEP if m is not move)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("ard", [False, True])
+def test_joint_distribution(shape, ard):
+    p = geweke_p_values(COLLAPSED_SWEEP, shape, 4000, seed=10, ard=ard)
+    assert min(p.values()) > 1e-4, p
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [without(split_merge), without(assign)],
+    ids=["without split-merge", "without label sweeps"],
+)
+def test_joint_distribution_without_a_move(moves):
+    p = geweke_p_values(moves, 0.0, 4000, seed=11)
+    assert min(p.values()) > 1e-4, p
+
+
+def wrong_nu(rng, state, data, model):
+    """ν ~ Gamma(a + K, b), the auxiliary variable forgotten."""
+    prior = model.priors.nu
+    return replace(state, nu=float(rng.standard_gamma(prior.shape + state.n_surfaces) / prior.rate))
+
+
+def wrong_beta(rng, state, data, model):
+    """The prior mean of β forgotten."""
+    centred = replace(model.priors.beta, mean=np.zeros(2))
+    return hyper.draw_beta(rng, state, data, replace(model, priors=replace(model.priors, beta=centred)))
+
+
+def wrong_scales(rng, state, data, model):
+    """The Jacobian of log τ² forgotten."""
+    shifted = replace(model.priors.tau2, shape=model.priors.tau2.shape + 1.0)
+    return hyper.draw_scales(rng, state, data, replace(model, priors=replace(model.priors, tau2=shifted)))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [(hyper.draw_nu, wrong_nu), (hyper.draw_beta, wrong_beta), (hyper.draw_scales, wrong_scales)],
+    ids=["nu", "beta", "scales"],
+)
+def test_joint_distribution_notices(right, wrong):
+    moves = tuple(wrong if m is right else m for m in COLLAPSED_SWEEP)
+    p = geweke_p_values(moves, 0.0, 4000, seed=12)
+    assert min(p.values()) < 1e-6, p
+
+
+def test_joint_distribution_notices_a_shift_without_prior():
+    """Split–merge that moves τ² and forgets its prior."""
+    flat = InverseGamma(1e-3, 1e-3)
+
+    def wrong(rng, state, data, model):
+        return split_merge(rng, state, data, replace(model, priors=replace(model.priors, tau2=flat)))
+
+    moves = tuple(wrong if m is split_merge else m for m in COLLAPSED_SWEEP)
+    assert min(geweke_p_values(moves, 0.0, 4000, seed=13).values()) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("ard", [False, True])
+def test_joint_distribution_long(shape, ard):
+    p = geweke_p_values(COLLAPSED_SWEEP, shape, 20_000, seed=14, ard=ard)
+    assert min(p.values()) > 1e-4, p
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_calibration(shape):
+    """1 000 data sets × 31 draws, from a start that knows nothing of the truth."""
+    rng = np.random.default_rng(15)
+    model, n = free_model(shape), 10
+    x = rng.random((n, 1))
+
+    def prior():
+        state = prior_draw(rng, x, model)
+        return state, Data(x, simulate_y(rng, state, x, model))
+
+    def posterior_draws(truth):
+        state, draws = prior_draw(rng, x, model), []
+        for b in range(100 + 31 * 8):
+            for move in COLLAPSED_SWEEP:
+                state = move(rng, state, truth[1], model)
+            if b >= 100 and (b - 100) % 8 == 7:
+                draws.append((state, truth[1]))
+        return draws
+
+    p = sbc(rng, prior, posterior_draws, lambda s: statistics(s[0], s[1], model), replicates=1000)
+    assert min(p.values()) > 1e-4, p
+
+
+# --- The pieces ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_compiled_evidence_equals_the_model(kernel, shape, rng):
+    model = Model(kernel, Priors().resolve(2), ard=True, scale_shape=shape)
+    x = rng.random((25, 2))
+    state = prior_draw(rng, x, model)
+    data = Data(x, simulate_y(rng, state, x, model))
+    grouped = group(state.labels, x, residual(state, data))
+    value = log_evidence(grouped, model, state.phi[0], float(state.sigma2[0]), float(state.tau2[0]))
+    assert value == pytest.approx(log_likelihood(state, data, model))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_label_probabilities_are_ratios_of_the_joint(shape, rng, monkeypatch):
+    """P(z_i) from a compiled visit of one observation equals that from `log_joint`, large surfaces included."""
+    monkeypatch.setattr(compiled, "LARGE", 5)
+    n = 16
+    x = rng.random((n, 2))
+    model = Model("se", Priors().resolve(2), ard=False, scale_shape=shape)
+    labels = np.r_[np.zeros(9, int), np.ones(4, int), [2, 2], [3]]
+    state = replace(prior_draw(rng, x, model), labels=labels, nu=0.8, tau2=np.array([0.3]), sigma2=np.array([1.4]))
+    data = Data(x, simulate_y(rng, state, x, model))
+    prior = np.empty((n, n))
+    compiled.fill_covariance(0, x, state.phi[0], 1.4, prior)
+    for i in (0, 10, 14, 15):
+        logs = {}
+        for label in range(5):
+            z = labels.copy()
+            z[i] = label
+            logs[tuple(canonical(z))] = log_joint(replace(state, labels=canonical(z)), data, model)
+        top = max(logs.values())
+        exact = {z: np.exp(v - top) / sum(np.exp(u - top) for u in logs.values()) for z, v in logs.items()}
+        uniforms = (np.arange(2000) + 0.5) / 2000
+        seen: dict[tuple[int, ...], int] = {}
+        for u in uniforms:
+            out, _ = assign_module._visit(
+                labels, state, model, residual(state, data), prior, np.array([i]), np.array([u])
+            )
+            seen[tuple(canonical(out))] = seen.get(tuple(canonical(out)), 0) + 1
+        for z, p in exact.items():
+            assert seen.get(z, 0) / 2000 == pytest.approx(p, abs=2e-3)
+
+
+@pytest.mark.parametrize("large", [3, 1000])
+def test_updates_keep_the_inverses(large, rng, monkeypatch):
+    """After a sweep with many changes, what was updated equals what is factorised anew, large surfaces included."""
+    monkeypatch.setattr(compiled, "LARGE", large)
+    n = 60
+    x = rng.random((n, 2))
+    model = Model("se", Priors().resolve(2), ard=False)
+    state = replace(prior_draw(rng, x, model), labels=rng.integers(4, size=n), tau2=np.array([0.2]))
+    data = Data(x, rng.normal(size=n))
+    prior = np.empty((n, n))
+    compiled.fill_covariance(0, x, state.phi[0], float(state.sigma2[0]), prior)
+    arrays = {}
+    right = compiled.label_sweep
+
+    def spy(visits, uniforms, r, prior, inverse, alpha, labels, members, counts, where, quadratics, columns, *rest):
+        before = labels.copy()
+        changed = right(
+            visits, uniforms, r, prior, inverse, alpha, labels, members, counts, where, quadratics, columns, *rest
+        )
+        arrays.update(inverse=inverse, alpha=alpha, labels=labels, quadratics=quadratics, changed=changed)
+        assert changed >= np.sum(before != labels) > 10
+        return changed
+
+    monkeypatch.setattr(compiled, "label_sweep", spy)
+    r = residual(state, data)
+    assign_module._visit(state.labels, state, model, r, prior, rng.permutation(n), rng.random(n))
+    same = arrays["labels"][:, None] == arrays["labels"]
+    exact = np.linalg.inv(same * prior + 0.2 * np.eye(n))
+    assert np.allclose(arrays["inverse"], exact, atol=1e-8)
+    assert np.allclose(arrays["alpha"], exact @ r, atol=1e-8)
+    for label in np.unique(arrays["labels"]):
+        s = arrays["labels"] == label
+        assert arrays["quadratics"][label] == pytest.approx(r[s] @ (exact @ r)[s])
+
+
+def test_drift_is_checked(rng, monkeypatch):
+    """Where updates lose accuracy, the sweep is done again in parts, with fresh factorisations."""
+    n = 40
+    x = rng.random((n, 1))
+    model = Model("se", Priors().resolve(1), ard=False)
+    state = replace(prior_draw(rng, x, model), labels=rng.integers(3, size=n))
+    calls = []
+    right = assign_module._visit
+
+    def spy(labels, state, model, r, prior, visits, uniforms):
+        calls.append(visits.size)
+        out, drift = right(labels, state, model, r, prior, visits, uniforms)
+        return out, (1.0 if visits.size > 10 else drift)
+
+    monkeypatch.setattr(assign_module, "_visit", spy)
+    assign(rng, state, Data(x, rng.normal(size=n)), model)
+    assert calls == [40] + [5] * 8
+
+
+def test_anchors_do_not_look_at_rewards_or_labels(rng):
+    x = rng.random((30, 2))
+    pairs = np.array([split_merge_module.anchor_pair(rng, x) for _ in range(20_000)])
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+    assert np.unique(pairs, axis=0).shape[0] == 30 * 29  # every pair can be chosen
+    assert frequency_test(np.bincount(pairs[:, 0]).astype(float), np.full(30, 1 / 30)) > 1e-4
+
+
+@pytest.mark.parametrize("start", ["one", "random", "alone"])
+def test_finds_two_modes_from_any_start(start, rng):
+    x = rng.random((50, 1))
+    side = rng.random(50) < 0.5
+    data = Data(x, np.sin(5.0 * x[:, 0]) + np.where(side, 1.5, -1.5) + 0.1 * rng.normal(size=50))
+    model = Model("se", Priors().resolve(1), ard=False)
+    state = start_state(rng, data, model, start)
+    for _ in range(150):
+        for move in COLLAPSED_SWEEP:
+            state = move(rng, state, data, model)
+    big = np.argsort(-np.bincount(state.labels))[:2]
+    assert np.isin(state.labels, big).mean() > 0.9
+    agreement = np.mean((state.labels == big[0]) == side)
+    assert max(agreement, 1 - agreement) > 0.9
