@@ -92,30 +92,136 @@ def fill_covariance(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> N
 
 
 @njit(cache=True)
-def blocks_log_evidence(
-    kernel: int, x: Any, r: Any, starts: Any, phi: Any, sigma2: float, tau2: float, shape: float
-) -> float:
-    """Log evidence of all surfaces; rows of x and entries of r are grouped by surface, `starts` bounds the groups."""
-    total = 0.0
+def fill_blocks(kernel: int, x: Any, starts: Any, phi: Any, out: Any) -> None:
+    """Correlations within each group of rows, one block after another in the flat array `out`."""
+    at = 0
+    for g in range(starts.size - 1):
+        lo, m = starts[g], starts[g + 1] - starts[g]
+        fill_covariance(kernel, x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
+        at += m * m
+
+
+@njit(cache=True)
+def dense_log_evidence(C: Any, r: Any, tau2: float, shape: float) -> float:  # noqa: N803
+    """Log evidence of one surface with all rows of C as its members."""
+    m = r.size
+    cov = C.copy()
+    for a in range(m):
+        cov[a, a] += tau2
+    factor = np.linalg.cholesky(cov)
+    u = np.empty(m)
+    quadratic, log_det = 0.0, 0.0
+    for a in range(m):
+        u[a] = (r[a] - dot(factor[a], u, a)) / factor[a, a]
+        quadratic += u[a] * u[a]
+        log_det += 2.0 * math.log(factor[a, a])
+    return log_evidence(m, quadratic, log_det, shape)
+
+
+@njit(cache=True)
+def blocks_log_evidence(rho: Any, r: Any, starts: Any, sigma2: float, tau2: float, shape: float) -> float:
+    """Log evidence of all surfaces, from the correlations of :func:`fill_blocks` and residuals grouped alike."""
+    total, at = 0.0, 0
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
         if m == 1:
             v = sigma2 + tau2
             total += log_evidence(1, r[lo] * r[lo] / v, math.log(v), shape)
-            continue
-        cov = np.empty((m, m))
-        fill_covariance(kernel, x[lo : lo + m], phi, sigma2, cov)
-        for a in range(m):
-            cov[a, a] += tau2
-        factor = np.linalg.cholesky(cov)
-        u = np.empty(m)
-        quadratic, log_det = 0.0, 0.0
-        for a in range(m):
-            u[a] = (r[lo + a] - dot(factor[a], u, a)) / factor[a, a]
-            quadratic += u[a] * u[a]
-            log_det += 2.0 * math.log(factor[a, a])
-        total += log_evidence(m, quadratic, log_det, shape)
+        else:
+            block = sigma2 * rho[at : at + m * m].reshape(m, m)
+            total += dense_log_evidence(block, r[lo : lo + m], tau2, shape)
+        at += m * m
     return total
+
+
+@njit(cache=True)
+def scales_log_prior(theta: Any, variances: Any, lengthscale: Any) -> float:
+    """Log density of θ = (log σ², log τ², log ℓ …), up to a constant; −∞ beyond the condition limit.
+
+    variances : rows (shape, scale) of the inverse gammas of σ² and τ² (zeros for a fixed one), and in the last row the
+        largest σ²/τ²
+    lengthscale : (0,) fixed; (1, loc, scale) log-normal; (2, largest φ) uniform in φ
+    """
+    total = 0.0
+    if not theta[0] - theta[1] <= math.log(variances[2, 0]):
+        return -np.inf
+    for k in range(2):
+        if variances[k, 0] > 0.0:
+            total -= variances[k, 0] * theta[k] + variances[k, 1] * math.exp(-theta[k])
+    for k in range(2, theta.size):
+        if lengthscale[0] == 1.0:
+            u = (theta[k] - lengthscale[1]) / lengthscale[2]
+            total -= 0.5 * u * u
+        elif lengthscale[0] == 2.0:
+            if 0.5 * math.exp(-2.0 * theta[k]) > lengthscale[1]:
+                return -np.inf
+            total -= 2.0 * theta[k]
+    return total
+
+
+@njit(cache=True)
+def slice_scales(
+    rng: Any,
+    theta: Any,
+    directions: Any,
+    width: float,
+    kernel: int,
+    x: Any,
+    r: Any,
+    starts: Any,
+    variances: Any,
+    lengthscale: Any,
+    shape: float,
+) -> int:
+    """Slice-sampling transitions of θ along each of the `directions`; θ is changed in place.
+
+    An interval of length `width` is thrown over the current point and shrunk until a point on the slice is found (Neal
+    2003). There is no stepping out: with a fixed length the transition is reversible without it, and cheaper.
+    Returns the number of evaluations of the evidence.
+    """
+    d = x.shape[1]
+    phi = np.empty(d)
+    cells = 0
+    for g in range(starts.size - 1):
+        cells += (starts[g + 1] - starts[g]) ** 2
+    rho, trial = np.empty(cells), np.empty(cells)
+    for k in range(d):
+        phi[k] = 0.5 * math.exp(-2.0 * theta[2 + min(k, theta.size - 3)])
+    fill_blocks(kernel, x, starts, phi, rho)
+    value = scales_log_prior(theta, variances, lengthscale)
+    value += blocks_log_evidence(rho, r, starts, math.exp(theta[0]), math.exp(theta[1]), shape)
+    evaluations = 1
+    for line in range(directions.shape[0]):
+        step = directions[line]
+        rough = False
+        for k in range(2, theta.size):
+            rough = rough or step[k] != 0.0
+        level = value - rng.standard_exponential()
+        left = -width * rng.random()
+        right = left + width
+        while left < right:
+            t = left + (right - left) * rng.random()
+            proposal = theta + t * step
+            at = scales_log_prior(proposal, variances, lengthscale)
+            if at > -np.inf:
+                if rough:
+                    for k in range(d):
+                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, theta.size - 3)])
+                    fill_blocks(kernel, x, starts, phi, trial)
+                sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
+                at += blocks_log_evidence(trial if rough else rho, r, starts, sigma2, tau2, shape)
+                evaluations += 1
+            if at > level:
+                theta[:] = proposal
+                value = at
+                if rough:
+                    rho, trial = trial, rho
+                break
+            if t < 0.0:
+                left = t
+            else:
+                right = t
+    return evaluations
 
 
 @njit(cache=True)

@@ -52,13 +52,13 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     surface_scales : {"shared", "own"}, default="shared"
         With ``"own"`` every surface has a scale of its own that multiplies σ² and τ² (collapsed sampler only): surfaces
         are Student-t processes with four degrees of freedom, and one gross outlier does not inflate them all.
-    n_warmup : int, default=500
+    n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
-    n_samples : int, default=100
+    n_samples : int, default=60
         Draws kept from each chain.
-    thin : int, default=5
+    thin : int, default=2
         Sweeps for each kept draw.
-    n_chains : int, default=4
+    n_chains : int, default=2
         Independent chains. More than one is needed to see whether they agree.
     init : {"spread", "one", "random", "alone"} or State, default="spread"
         Start of the chains: all observations on one surface, at random on eight, each on its own, or ("spread") chains
@@ -111,10 +111,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ard: bool = True,
         sampler: str = "collapsed",
         surface_scales: str = "shared",
-        n_warmup: int = 500,
-        n_samples: int = 100,
-        thin: int = 5,
-        n_chains: int = 4,
+        n_warmup: int = 250,
+        n_samples: int = 60,
+        thin: int = 2,
+        n_chains: int = 2,
         init: str | State = "spread",
         truncation: int | None = None,
         grid_size: int = 20,

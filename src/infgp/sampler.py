@@ -30,7 +30,7 @@ KAPPA = 1.0
 #: ARD: φ is re-estimated every so many sweeps of the warm-up and held from then on.
 ARD_EVERY = 10
 #: Splits or mergers proposed in each sweep of the collapsed sampler.
-SPLIT_MERGE_TRIES = 3
+SPLIT_MERGE_TRIES = 2
 
 Move: TypeAlias = Callable[[np.random.Generator, State, Data, Model], State]
 

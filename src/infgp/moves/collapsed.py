@@ -41,9 +41,10 @@ def residual(state: State, data: Data) -> FloatArray:
 
 def log_evidence(grouped: Grouped, model: Model, phi: FloatArray, sigma2: float, tau2: float) -> float:
     """log p(r | z, Θ), summed over the groups."""
-    value: float = compiled.blocks_log_evidence(
-        KERNEL_CODE[model.kernel], grouped.x, grouped.r, grouped.starts, phi, sigma2, tau2, model.scale_shape
-    )
+    sizes = np.diff(grouped.starts)
+    rho = np.empty(int(sizes @ sizes))
+    compiled.fill_blocks(KERNEL_CODE[model.kernel], grouped.x, grouped.starts, phi, rho)
+    value: float = compiled.blocks_log_evidence(rho, grouped.r, grouped.starts, sigma2, tau2, model.scale_shape)
     return value
 
 

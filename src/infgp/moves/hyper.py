@@ -3,72 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from infgp import compiled
+from infgp.errors import InvalidInputError
 from infgp.kernels import log_ell_from_phi, phi_from_log_ell
 from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.model import Data, Model, State
-from infgp.moves.collapsed import KERNEL_CODE, group, log_evidence, residual, usable
-from infgp.priors import Fixed, InverseGamma, Normal
+from infgp.moves.collapsed import CONDITION_LIMIT, KERNEL_CODE, group, residual
+from infgp.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, Normal, UniformPhi
 
 #: Length of the interval that a slice is first looked for in, in units of log scale. Much longer than the slice costs a
-#: few evaluations more, shorter means smaller steps; either is correct.
-WIDTH = 3.0
-
-
-def slice_line(
-    rng: np.random.Generator,
-    theta: FloatArray,
-    value: float,
-    direction: FloatArray,
-    log_density: Callable[[FloatArray], float],
-) -> tuple[FloatArray, float]:
-    """One slice-sampling transition along a line (Neal 2003): an interval thrown over the current point, then shrunk.
-
-    There is no stepping out: with a fixed length the transition is reversible without it, and two evaluations cheaper.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    theta : array, shape (k,)
-    value : float
-        Log density at theta.
-    direction : array, shape (k,)
-        Must not depend on theta.
-    log_density : callable
-
-    Returns
-    -------
-    theta, value : the new point and its log density
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng, x, value, draws = np.random.default_rng(0), np.zeros(1), 0.0, []
-    >>> for _ in range(2000):
-    ...     x, value = slice_line(rng, x, value, np.ones(1), lambda v: -0.5 * float(v @ v))
-    ...     draws.append(x[0])
-    >>> bool(abs(np.std(draws) - 1.0) < 0.1)
-    True
-    """
-    level = value - rng.standard_exponential()
-    left = -WIDTH * rng.random()
-    right = left + WIDTH
-    while left < right:
-        t = left + (right - left) * rng.random()
-        proposal = theta + t * direction
-        at = log_density(proposal)
-        if at > level:
-            return proposal, at
-        if t < 0.0:
-            left = t
-        else:
-            right = t
-    return theta, value
+#: few evaluations more, shorter means smaller steps; either is correct. Length-scales of inputs that do not matter are
+#: as wide as their prior.
+WIDTH = 5.0
+#: Length-scales that get a line of their own in each update, chosen at random where there are more inputs.
+LINES = 8
 
 
 def draw_nu(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
@@ -113,49 +65,53 @@ def draw_scales(rng: np.random.Generator, state: State, data: Data, model: Model
     """σ², τ² and ℓ by slice sampling in θ = (log σ², log τ², log ℓ).
 
     Lines along log σ² and log τ², one in a random direction of (log σ², log ℓ), which go together, and with several
-    length-scales one along a random log ℓ_k. About four evaluations of the evidence each.
+    length-scales one along each (some of them, past eight). Four to five evaluations of the evidence a line.
     """
-    p = model.priors
-    n, d = data.x.shape
+    p, d = model.priors, data.x.shape[1]
     ells = d if model.ard else 1
     free = np.array([not isinstance(q, Fixed) for q in (p.sigma2, p.tau2, *[p.lengthscale] * ells)])
     if not free.any():
         return state
     g = group(state.labels, data.x, residual(state, data))
-
-    def phi_of(theta: FloatArray) -> FloatArray:
-        return phi_from_log_ell(theta[2:] if ells == d else np.full(d, theta[2]))
-
-    def log_density(theta: FloatArray) -> float:
-        sigma2, tau2 = math.exp(min(theta[0], 700.0)), math.exp(min(theta[1], 700.0))
-        if not usable(n, sigma2, tau2):
-            return -math.inf
-        value = _log_prior(p.sigma2, sigma2) + _log_prior(p.tau2, tau2) + p.lengthscale.logpdf(theta[2:])
-        if value == -math.inf:
-            return -math.inf
-        return value + log_evidence(g, model, phi_of(theta), sigma2, tau2)
-
     theta = np.concatenate((np.log(state.sigma2), np.log(state.tau2), log_ell_from_phi(state.phi[0, :ells])))
-    value = log_density(theta)
-    for direction in _directions(rng, free):
-        theta, value = slice_line(rng, theta, value, direction, log_density)
-    return replace(state, sigma2=np.exp(theta[:1]), tau2=np.exp(theta[1:2]), phi=phi_of(theta)[None, :])
+    compiled.slice_scales(
+        rng,
+        theta,
+        _directions(rng, free),
+        WIDTH,
+        KERNEL_CODE[model.kernel],
+        g.x,
+        g.r,
+        g.starts,
+        np.array([_inverse_gamma(p.sigma2), _inverse_gamma(p.tau2), (CONDITION_LIMIT / data.y.size, 0.0)]),
+        _lengthscale(p.lengthscale),
+        model.scale_shape,
+    )
+    phi = phi_from_log_ell(np.broadcast_to(theta[2:], (d,)))
+    return replace(state, sigma2=np.exp(theta[:1]), tau2=np.exp(theta[1:2]), phi=phi[None, :])
 
 
-def _log_prior(prior: InverseGamma | Fixed, variance: float) -> float:
-    """Log density, up to a constant, of the logarithm of a variance: that of the variance times the variance."""
+def _inverse_gamma(prior: InverseGamma | Fixed) -> tuple[float, float]:
+    """Shape and scale, or zeros for a fixed variance."""
+    return (0.0, 0.0) if isinstance(prior, Fixed) else (prior.shape, prior.scale)
+
+
+def _lengthscale(prior: LengthscalePrior) -> FloatArray:
+    """The prior as :func:`infgp.compiled.scales_log_prior` takes it."""
+    if isinstance(prior, LogNormal) and prior.loc is not None:
+        return np.array([1.0, prior.loc, prior.scale])
+    if isinstance(prior, UniformPhi) and prior.upper is not None:
+        return np.array([2.0, prior.upper])
     if isinstance(prior, Fixed):
-        return 0.0
-    return -prior.shape * math.log(variance) - prior.scale / variance
+        return np.zeros(1)
+    raise InvalidInputError(f"The collapsed sampler takes LogNormal, UniformPhi or Fixed length-scales, not {prior!r}.")
 
 
-def _directions(rng: np.random.Generator, free: FloatArray) -> list[FloatArray]:
-    """Lines for :func:`draw_scales`, zero along what is fixed."""
+def _directions(rng: np.random.Generator, free: FloatArray) -> FloatArray:
+    """Lines for :func:`draw_scales`, zero along what is fixed; shape (lines, parameters)."""
     axes = np.eye(free.size)
-    chosen = [axes[k] for k in (0, 1)]
     mixed = rng.standard_normal(free.size)
     mixed[1] = 0.0
-    chosen.append(mixed)
-    if free.size > 3:
-        chosen.append(axes[2 + int(rng.integers(free.size - 2))])
-    return [line for line in (c * free for c in chosen) if line.any()]
+    own = axes[2 + rng.permutation(free.size - 2)[:LINES]] if free.size > 3 else axes[:0]
+    lines = np.vstack((axes[:2], mixed, own)) * free
+    return lines[lines.any(axis=1)]

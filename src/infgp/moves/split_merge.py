@@ -12,10 +12,10 @@ with δ drawn from one distribution in either direction.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import gammaln
 
 from infgp import compiled
 from infgp.linalg import FloatArray
@@ -81,11 +81,16 @@ def split_merge(rng: np.random.Generator, state: State, data: Data, model: Model
     r = residual(state, data)
     involved = (labels == labels[i]) | (labels == labels[j])
     pool = np.flatnonzero(involved)
-    order, sides, log_q, log_ratio = _grow(rng, pool, i, j, splits, r, state, data, model, apart)
-    m, m_j = pool.size, int(sides.sum())
-    log_ratio += np.log(state.nu) + gammaln(m_j) + gammaln(m - m_j) - gammaln(m)  # urn
-    merged = group(np.zeros(m, dtype=np.int64), data.x[pool], r[pool])
-    log_ratio -= log_evidence(merged, model, phi, sigma2, together)
+    cov = np.empty((pool.size, pool.size))
+    compiled.fill_covariance(KERNEL_CODE[model.kernel], data.x[pool], phi, sigma2, cov)
+    order = _outward(cov, *np.searchsorted(pool, (i, j)))
+    present = (labels[pool[order]] == labels[j]).astype(np.int64)
+    m, sides = pool.size, np.empty(pool.size, dtype=np.int64)
+    forced = present[:0] if splits else present
+    log_q, log_ratio = compiled.grow(order, forced, rng.random(m), r[pool], cov, apart, model.scale_shape, sides)
+    log_ratio -= compiled.dense_log_evidence(cov, r[pool], together, model.scale_shape)
+    m_j = int(sides.sum())
+    log_ratio += math.log(state.nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
     if shift and isinstance(prior, InverseGamma):
         if m < n:
             rest = group(labels[~involved], data.x[~involved], r[~involved])
@@ -98,36 +103,12 @@ def split_merge(rng: np.random.Generator, state: State, data: Data, model: Model
     if not -rng.standard_exponential() < (log_ratio if splits else -log_ratio):
         return state
     new = labels.copy()
-    new[order[sides == 1]] = labels.max() + 1 if splits else labels[i]
+    new[pool[order[sides == 1]]] = labels.max() + 1 if splits else labels[i]
     return replace(state, labels=canonical(new), tau2=np.array([apart if splits else together]))
 
 
-def _grow(
-    rng: np.random.Generator,
-    pool: IntArray,
-    i: int,
-    j: int,
-    splits: bool,
-    r: FloatArray,
-    state: State,
-    data: Data,
-    model: Model,
-    tau2: float,
-) -> tuple[IntArray, IntArray, float, float]:
-    """Allocate the pool to the anchors (or follow the present allocation).
-
-    Returns the pool in the order of allocation, the side of each (1 for j's), the log probability of that, and the log
-    evidence of the two surfaces.
-    """
-    m = pool.size
-    cov = np.empty((m, m))
-    compiled.fill_covariance(KERNEL_CODE[model.kernel], data.x[pool], state.phi[0], float(state.sigma2[0]), cov)
-    a, b = np.searchsorted(pool, (i, j))
+def _outward(cov: FloatArray, a: int, b: int) -> IntArray:
+    """The anchors a and b, then the others in the order of their correlation with the nearer of the two."""
     nearness = np.maximum(cov[a], cov[b])
-    nearness[a], nearness[b] = np.inf, np.finfo(np.float64).max  # the anchors themselves come first
-    order = np.argsort(-nearness, kind="stable")
-    present = (state.labels[pool[order]] == state.labels[j]).astype(np.int64)
-    forced = np.empty(0, dtype=np.int64) if splits else present
-    sides = np.empty(m, dtype=np.int64)
-    log_q, evidence = compiled.grow(order, forced, rng.random(m), r[pool], cov, tau2, model.scale_shape, sides)
-    return pool[order], sides, log_q, evidence
+    nearness[a], nearness[b] = np.inf, np.finfo(np.float64).max
+    return np.argsort(-nearness, kind="stable")
