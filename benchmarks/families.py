@@ -40,7 +40,7 @@ def weibull(rng, x):
 
 def outliers(rng, x):
     noise = gaussian(rng, x)
-    noise[rng.random(len(x)) < 0.05] *= 100.0
+    noise[rng.choice(len(x), -(-len(x) // 20), replace=False)] *= 100.0  # 5 %, rounded up
     return noise
 
 

@@ -1,6 +1,7 @@
 """Arrows point one way, and importing infgp is light."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,3 +48,24 @@ def test_import_is_light():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "infgp" in loaded
     assert not heavy & set(loaded)
+
+
+def run_python(code: str, **environment: str) -> str:
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
+
+
+def test_compiled_code_is_cached_between_processes(tmp_path):
+    """A second process loads what the first has compiled: cache hits only, no misses."""
+    code = """
+import numpy as np, infgp
+from infgp import compiled
+infgp.InfiniteGP(n_warmup=2, n_samples=2, n_chains=1, random_state=0).fit(np.random.rand(9, 2), np.random.rand(9))
+stats = compiled.slice_scales.stats, compiled.label_sweep.stats, compiled.grow.stats
+print(sum(len(s.cache_misses) for s in stats), sum(len(s.cache_hits) for s in stats))
+"""
+    first = run_python(code, NUMBA_CACHE_DIR=str(tmp_path)).split()
+    second = run_python(code, NUMBA_CACHE_DIR=str(tmp_path)).split()
+    assert int(first[0]) >= 2
+    assert second[0] == "0"
+    assert int(second[1]) >= 2

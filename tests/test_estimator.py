@@ -20,23 +20,29 @@ def data(rng, n=30, d=2):
     return x, np.sin(5.0 * x[:, 0]) + 0.1 * rng.normal(size=n)
 
 
-@pytest.mark.parametrize("ard", [True, False])
-def test_scikit_learn_contract(ard):
+SAMPLERS = ["collapsed", "truncated"]
+
+
+@pytest.mark.parametrize("options", [{}, {"surface_scales": "shared"}, {"sampler": "truncated"}], ids=str)
+def test_scikit_learn_contract(options):
+    estimator = InfiniteGP(n_warmup=30, n_samples=8, thin=2, n_chains=2, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = check_estimator(InfiniteGP(ard=ard, n_warmup=30, n_samples=8, thin=2, n_chains=2), on_fail=None)
+        results = check_estimator(estimator, on_fail=None)
     failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
     assert not failed
     assert sum(r["status"] == "passed" for r in results) >= 45
 
 
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize(("kernel", "reference"), [("se", RBF), ("matern52", lambda ell: Matern(ell, nu=2.5))])
-def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, reference, rng):
+def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, reference, sampler, rng):
     """From the public door: inputs in odd units, rewards scaled, all the way to 1e-8."""
     x, y = data(rng)
     unit = (x - x.min(axis=0)) / np.ptp(x, axis=0)
     priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(1e-15), Fixed(0.3))
-    model = InfiniteGP(kernel, truncation=1, priors=priors, **QUICK).fit(100.0 * x - 7.0, y)
+    options = {"sampler": sampler, "surface_scales": "shared", "truncation": 1, "priors": priors}
+    model = InfiniteGP(kernel, **options, **QUICK).fit(100.0 * x - 7.0, y)
     at = unit[:7] * 0.9 + 0.02
     scale = RewardScale.fit(y)
     gp = GaussianProcessRegressor(ConstantKernel(1.7) * reference(0.3), alpha=0.04, optimizer=None)
@@ -50,13 +56,14 @@ def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, re
     assert np.abs(both_std - scale.scale * np.sqrt(std**2 + 0.04)).max() < 1e-8
 
 
-def test_outliers_are_found_and_do_not_bend_the_surface(rng):
+@pytest.mark.parametrize("init", ["one", "random", "alone"])
+def test_outliers_are_found_and_do_not_bend_the_surface(init, rng):
     x = rng.random((60, 1))
     truth = np.sin(6.0 * x[:, 0])
     y = truth + 0.1 * rng.normal(size=60)
     bad = [5, 23, 41]
     y[bad] += [20.0, -30.0, 25.0]
-    model = InfiniteGP(priors=Priors(tau2=Fixed(0.02)), random_state=1).fit(x, y)
+    model = InfiniteGP(init=init, random_state=1).fit(x, y)
     p = model.off_surface_probability_
     assert p[bad].min() > 0.95
     assert np.delete(p, bad).max() < 0.5
@@ -66,10 +73,11 @@ def test_outliers_are_found_and_do_not_bend_the_surface(rng):
     assert 0.8 < inside <= 1.0
 
 
-def test_both_modes_of_a_bimodal_reward_are_seen(rng):
+@pytest.mark.parametrize("init", ["one", "random", "alone"])
+def test_both_modes_of_a_bimodal_reward_are_seen(init, rng):
     x = rng.random((80, 1))
     y = np.sin(4.0 * x[:, 0]) + rng.choice([-2.0, 2.0], 80) + 0.1 * rng.normal(size=80)
-    model = InfiniteGP(init="random", random_state=1).fit(x, y)
+    model = InfiniteGP(init=init, random_state=1).fit(x, y)
     at = np.array([[0.5]])
     centre = np.sin(2.0)
     peaks = model.predict_density(np.repeat(at, 3, 0), [centre - 2.0, centre, centre + 2.0])
@@ -103,10 +111,11 @@ def test_memory_is_bounded_without_changing_the_answer(rng, monkeypatch):
     assert np.allclose(model.predict(x), whole, rtol=1e-10)
 
 
-def test_same_seed_same_numbers(rng):
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_same_seed_same_numbers(sampler, rng):
     x, y = data(rng)
-    first, second = (InfiniteGP(**QUICK).fit(x, y) for _ in range(2))
-    other = InfiniteGP(**QUICK | {"random_state": 1}).fit(x, y)
+    first, second = (InfiniteGP(sampler=sampler, **QUICK).fit(x, y) for _ in range(2))
+    other = InfiniteGP(sampler=sampler, **QUICK | {"random_state": 1}).fit(x, y)
     assert np.array_equal(first.predict(x), second.predict(x))
     assert np.array_equal(first.sample_y(x), second.sample_y(x))
     assert not np.array_equal(first.predict(x), other.predict(x))
@@ -121,21 +130,53 @@ def test_units_do_not_matter(rng):
     assert np.allclose(scaled, 4.0 * plain, rtol=1e-6)
 
 
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 @pytest.mark.parametrize("ard", [True, False])
-def test_goes_on_from_a_state(kernel, ard, rng):
+def test_goes_on_from_a_state(kernel, ard, sampler, rng):
     x, y = data(rng)
-    first = InfiniteGP(kernel, ard=ard, **QUICK).fit(x[:20], y[:20])
+    first = InfiniteGP(kernel, ard=ard, sampler=sampler, **QUICK).fit(x[:20], y[:20])
     state = first.chains_[0].states[-1]
-    longer = InfiniteGP(kernel, ard=ard, init=state, **QUICK).fit(x, y)
+    longer = InfiniteGP(kernel, ard=ard, sampler=sampler, init=state, **QUICK).fit(x, y)
     assert longer.chains_[0].states[0].labels.size == 30
     with pytest.raises(InvalidInputError, match="state to go on from has 20 observations"):
         InfiniteGP(init=state, **QUICK).fit(x[:5], y[:5])
 
 
+def bimodal(rng, n):
+    x = rng.random((n, 1))
+    return x, np.sin(5.0 * x[:, 0]) + rng.choice([-1.5, 1.5], n) + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("scales", ["shared", "own"])
+def test_warm_start_agrees_with_a_cold_one(scales, rng):
+    """Chains that have grown with the data, with a short warm-up each time, end where fresh ones do."""
+    x, y = bimodal(rng, 60)
+    warm = InfiniteGP(warm_start=True, surface_scales=scales, n_warmup=250, n_samples=100, random_state=0)
+    warm.fit(x[:40], y[:40]).set_params(n_warmup=30)
+    for n in range(45, 61, 5):
+        warm.fit(x[:n], y[:n])
+    cold = InfiniteGP(surface_scales=scales, n_warmup=400, n_samples=100, random_state=1).fit(x, y)
+    at = np.linspace(0.05, 0.95, 7)[:, None]
+    levels = np.linspace(-3.0, 3.0, 25)
+    edges = np.tile(levels, (7, 1))
+    gap = np.abs(warm.predict_cdf(at, edges) - cold.predict_cdf(at, edges))
+    assert gap.max() < 0.06
+    assert np.abs(warm.predict(at) - cold.predict(at)).max() < 0.1
+
+
+def test_warm_start_with_other_data_starts_afresh(rng):
+    x, y = data(rng)
+    model = InfiniteGP(warm_start=True, **QUICK).fit(x, y)
+    fresh = InfiniteGP(**QUICK).fit(x[::-1], y[::-1])
+    assert np.array_equal(model.fit(x[::-1], y[::-1]).predict(x), fresh.predict(x))
+
+
 def test_paper_prior_and_fixed_truncation(rng):
     x, y = data(rng)
-    model = InfiniteGP(ard=False, priors=Priors(lengthscale=UniformPhi()), truncation=3, **QUICK).fit(x, y)
+    model = InfiniteGP(
+        sampler="truncated", ard=False, priors=Priors(lengthscale=UniformPhi()), truncation=3, **QUICK
+    ).fit(x, y)
     assert max(state.n_surfaces for chain in model.chains_ for state in chain.states) <= 3
 
 
@@ -147,7 +188,7 @@ def test_poor_chains_warn_and_say_what_to_do(rng):
 
 def test_progress_bar_on_request(rng, capsys):
     x, y = data(rng)
-    InfiniteGP(progress=True, **QUICK).fit(x, y)
+    InfiniteGP(progress=True, **QUICK).fit(x, y)  # 2 chains × (40 + 10 × 2) sweeps
     assert "120/120" in capsys.readouterr().err
 
 
@@ -191,15 +232,24 @@ def hard_cases():
     }
 
 
+VARIANTS = [
+    {},
+    {"surface_scales": "shared"},
+    {"ard": False},
+    {"sampler": "truncated"},
+    {"sampler": "truncated", "ard": False},
+]
+
+
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
-@pytest.mark.parametrize("ard", [True, False])
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
 @pytest.mark.parametrize("case", hard_cases())
-def test_answers_are_finite(case, kernel, ard):
+def test_answers_are_finite(case, kernel, options):
     x, y = hard_cases()[case]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = InfiniteGP(kernel, ard=ard, **QUICK).fit(x, y)
+        model = InfiniteGP(kernel, **options, **QUICK).fit(x, y)
         mean, std = model.predict(x, return_std=True)
         quantiles = model.predict_quantiles(x, [0.01, 0.5, 0.99])
         draws = model.sample_y(x, 2)
@@ -234,6 +284,8 @@ BAD_OPTIONS = [
     ({"priors": "flat"}, "priors must be an infgp.Priors"),
     ({"random_state": "x"}, "random_state must be"),
     ({"priors": Priors(lengthscale=Grid(np.zeros(1), np.ones(1)))}, "set ard=False"),
+    ({"surface_scales": "many"}, "surface_scales='many' is not known"),
+    ({"truncation": 3}, "truncation must be None or 1"),
 ]
 
 

@@ -75,9 +75,20 @@ def rho_of(kernel: int, q: float) -> float:
     return (1.0 + a + a * a / 3.0) * math.exp(-a)
 
 
+@njit(cache=True)
+def mirror(a: Any) -> None:
+    """Copy the lower triangle of a square array to the upper one, tile by tile to stay in the cache."""
+    n, tile = a.shape[0], 32
+    for row in range(0, n, tile):
+        for column in range(0, row + 1, tile):
+            for i in range(row, min(row + tile, n)):
+                for j in range(column, min(column + tile, i)):
+                    a[j, i] = a[i, j]
+
+
 @njit(cache=True, fastmath=FAST)
 def fill_covariance(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
-    """Lower triangle and diagonal of σ² ρ for the rows of x, mirrored."""
+    """σ² ρ for the rows of x."""
     n, d = x.shape
     for i in range(n):
         out[i, i] = sigma2
@@ -86,9 +97,8 @@ def fill_covariance(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> N
             for k in range(d):
                 gap = x[i, k] - x[j, k]
                 q += phi[k] * gap * gap
-            c = sigma2 * rho_of(kernel, q)
-            out[i, j] = c
-            out[j, i] = c
+            out[i, j] = sigma2 * rho_of(kernel, q)
+    mirror(out)
 
 
 @njit(cache=True)
@@ -271,11 +281,64 @@ def trend_statistics(
 
 @njit(cache=True)
 def scatter(block: Any, members: Any, G: Any) -> None:  # noqa: N803
-    """Write a symmetric block, given by its lower triangle, into the rows and columns `members` of G."""
+    """Write a symmetric block, given by its upper triangle, into the rows and columns `members` of G."""
+    mirror(block.T)
     for a in range(members.size):
-        for b in range(a + 1):
-            G[members[a], members[b]] = block[a, b]
-            G[members[b], members[a]] = block[a, b]
+        row = G[members[a]]
+        for b in range(members.size):
+            row[members[b]] = block[a, b]
+
+
+@njit(cache=True)
+def gather(C: Any, members: Any, tau2: float) -> Any:  # noqa: N803
+    """C_SS + τ² I."""
+    m = members.size
+    out = np.empty((m, m))
+    for a in range(m):
+        row = C[members[a]]
+        for b in range(m):
+            out[a, b] = row[members[b]]
+        out[a, a] += tau2
+    return out
+
+
+@njit(cache=True)
+def seat(
+    order: Any,
+    starts: Any,
+    largest: int,
+    C: Any,  # noqa: N803
+    tau2: float,
+    r: Any,
+    G: Any,  # noqa: N803
+    alpha: Any,
+    members: Any,
+    counts: Any,
+    where: Any,
+    quadratics: Any,
+) -> None:
+    """Fill in who is on which surface and, for surfaces of at most `largest` members, their inverse, α and q_l."""
+    for g in range(starts.size - 1):
+        lo, m = starts[g], starts[g + 1] - starts[g]
+        counts[g] = m
+        for a in range(m):
+            members[g, a] = order[lo + a]
+            where[order[lo + a]] = a
+        if m > largest:
+            continue
+        block = np.empty((m, m))
+        for a in range(m):
+            for b in range(m):
+                block[a, b] = C[order[lo + a], order[lo + b]]
+            block[a, a] += tau2
+        inverse = np.linalg.inv(block)
+        for a in range(m):
+            i, total = order[lo + a], 0.0
+            for b in range(m):
+                G[i, order[lo + b]] = 0.5 * (inverse[a, b] + inverse[b, a])
+                total += inverse[a, b] * r[order[lo + b]]
+            alpha[i] = total
+            quadratics[g] += total * r[i]
 
 
 @njit(cache=True)

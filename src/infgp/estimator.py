@@ -49,9 +49,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ``"truncated"`` is the paper's blocked Gibbs sampler. With several inputs and ``ard=True`` the latter plugs in
         conditional maximum-likelihood length-scales (empirical Bayes, re-estimated every 10 sweeps of the warm-up,
         fixed afterwards); otherwise it samples the length-scale from a grid.
-    surface_scales : {"shared", "own"}, default="shared"
-        With ``"own"`` every surface has a scale of its own that multiplies σ² and τ² (collapsed sampler only): surfaces
-        are Student-t processes with four degrees of freedom, and one gross outlier does not inflate them all.
+    surface_scales : {"own", "shared"}, default="own"
+        With ``"own"`` every surface has a scale of its own that multiplies σ² and τ²: surfaces are Student-t processes
+        with four degrees of freedom, and one gross outlier does not inflate them all. ``"shared"`` is the paper's
+        model, and the only one that the truncated sampler knows.
     n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=60
@@ -69,6 +70,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ``truncation=1``, with either sampler, is an ordinary GP with the same priors.
     grid_size : int, default=20
         Length-scales on the truncated sampler's grid.
+    warm_start : bool, default=False
+        When fitting again to the same data with more of it at the end, go on with the chains as they are: a few tens of
+        sweeps of warm-up are then enough. Other data starts afresh.
     priors : Priors or None, default=None
         Priors in standardised units; see :class:`infgp.Priors`.
     progress : bool, default=False
@@ -110,7 +114,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         ard: bool = True,
         sampler: str = "collapsed",
-        surface_scales: str = "shared",
+        surface_scales: str = "own",
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -118,6 +122,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         init: str | State = "spread",
         truncation: int | None = None,
         grid_size: int = 20,
+        warm_start: bool = False,
         priors: Priors | None = None,
         progress: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -133,6 +138,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.init = init
         self.truncation = truncation
         self.grid_size = grid_size
+        self.warm_start = warm_start
         self.priors = priors
         self.progress = progress
         self.random_state = random_state
@@ -174,7 +180,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with one_blas_thread(), self._progress_bar() as on_sweep:
             run = self._runner(data, model, on_sweep)
             rngs = _generator(self.random_state).spawn(self.n_chains)
-            chains = [run(rng, start=self._start(k)) for k, rng in enumerate(rngs)]
+            starts = self._starts(x, rewards)
+            chains = [run(rng, start=start) for rng, start in zip(rngs, starts, strict=True)]
+        self._x, self._y = x, rewards
         self._keep(probe, data, model, input_scale, reward_scale, chains)
         self._warn()
         return self
@@ -196,9 +204,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_options(self) -> None:
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("sampler", self.sampler, SAMPLERS)
-        check_choice("surface_scales", self.surface_scales, ("shared", "own"))
-        if self.sampler == "truncated" and self.surface_scales == "own":
-            raise InvalidInputError('surface_scales="own" needs sampler="collapsed".')
+        check_choice("surface_scales", self.surface_scales, ("own", "shared"))
+        if self.truncation is not None:
+            check_int("truncation", self.truncation, 1)
         if self.sampler == "collapsed" and self.truncation not in (None, 1):
             raise InvalidInputError(
                 f"The collapsed sampler is not truncated: truncation must be None or 1, but got {self.truncation!r}; "
@@ -207,8 +215,6 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_int("n_warmup", self.n_warmup, 0)
         for name in ("n_samples", "thin", "n_chains", "grid_size"):
             check_int(name, getattr(self, name), 1)
-        if self.truncation is not None:
-            check_int("truncation", self.truncation, 1)
         if not isinstance(self.init, State):
             check_choice("init", self.init, ("spread", *STARTS))
         if self.priors is not None and not isinstance(self.priors, Priors):
@@ -226,14 +232,26 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if truncated and not ard and not isinstance(priors.lengthscale, Fixed):
             # The discrete prior is the one that this sampler targets.
             priors = replace(priors, lengthscale=Grid.of(priors.lengthscale, n_features, self.grid_size))
-        return Model(self.kernel, priors, ard, OWN_SCALE_SHAPE if self.surface_scales == "own" else 0.0)
+        own = self.surface_scales == "own" and not truncated
+        return Model(self.kernel, priors, ard, OWN_SCALE_SHAPE if own else 0.0)
 
-    def _start(self, chain: int) -> str | State:
+    def _starts(self, x: FloatArray, y: FloatArray) -> list[str | State]:
+        """Where each chain begins."""
+        if self.warm_start and self._continues(x, y):
+            last = [chain.states[-1] for chain in self.chains_]
+            return [last[k % len(last)] for k in range(self.n_chains)]
         if isinstance(self.init, State):
-            return self.init
+            return [self.init] * self.n_chains
         if self.truncation == 1:
-            return "one"
-        return STARTS[chain % len(STARTS)] if self.init == "spread" else self.init
+            return ["one"] * self.n_chains
+        return [STARTS[k % len(STARTS)] if self.init == "spread" else self.init for k in range(self.n_chains)]
+
+    def _continues(self, x: FloatArray, y: FloatArray) -> bool:
+        """Whether the data begins with that of the last fit."""
+        if not hasattr(self, "chains_") or self._x.shape[1] != x.shape[1]:
+            return False
+        n = self._y.size
+        return n <= y.size and np.array_equal(self._x, x[:n]) and np.array_equal(self._y, y[:n])
 
     def _progress_bar(self) -> AbstractContextManager[Callable[[], object]]:
         if not self.progress:

@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from infgp import compiled
 from infgp.linalg import FloatArray, cholesky, solve_cholesky
 from infgp.model import Data, Model, State
-from infgp.moves.collapsed import KERNEL_CODE, group, residual
+from infgp.moves.collapsed import KERNEL_CODE, group_order, residual
 from infgp.partition import IntArray, canonical
 
 #: Largest error of the linear systems after a sweep, relative to the largest residual. Beyond it the sweep is done
@@ -54,7 +54,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
             drift = max(drift, error)
         if drift <= limit:
             break
-    return replace(state, labels=canonical(labels))
+    return replace(state, labels=labels)
 
 
 def _visit(
@@ -66,38 +66,28 @@ def _visit(
     visits: IntArray,
     uniforms: FloatArray,
 ) -> tuple[IntArray, float]:
-    """Redraw the labels of `visits`, from fresh factorisations; returns the labels and the drift."""
+    """Redraw the labels of `visits`, from fresh factorisations; returns them and the drift. Labels are canonical."""
     n, tau2 = r.size, float(state.tau2[0])
-    labels = canonical(labels)
+    labels = labels.copy()
     inverse, alpha = np.zeros((n, n)), np.zeros(n)
     members, counts = np.zeros((n + 1, n), dtype=np.int32), np.zeros(n + 1, dtype=np.int64)
     where = np.zeros(n, dtype=np.int64)
     quadratics, columns = np.zeros(n + 1), np.full(n + 1, -1, dtype=np.int64)
-    grouped = group(labels, prior[:, :0], r)
     reductions: list[FloatArray] = []
-    for label, (lo, hi) in enumerate(zip(grouped.starts[:-1], grouped.starts[1:], strict=True)):
-        s = grouped.order[lo:hi]
-        m = s.size
-        if m == 1:
-            inverse[s, s] = 1.0 / (prior[s, s] + tau2)
-            alpha[s] = inverse[s, s] * r[s]
-        else:
-            cov = prior[s[:, None], s]
-            cov.flat[:: m + 1] += tau2
-            factor = cholesky(cov)
-            alpha[s] = solve_cholesky(factor, r[s])
-            block = lapack.dpotri(factor, lower=1)[0]
-            compiled.scatter(block, s, inverse)
-            if m > compiled.LARGE and m < n:
-                columns[label] = len(reductions)
-                reductions.append(_reductions(factor, prior, s))
+    order, starts = group_order(labels)
+    compiled.seat(order, starts, compiled.LARGE, prior, tau2, r, inverse, alpha, members, counts, where, quadratics)
+    for label in np.flatnonzero(counts > compiled.LARGE):
+        s = order[starts[label] : starts[label + 1]]
+        factor = cholesky(compiled.gather(prior, s, tau2))
+        alpha[s] = solve_cholesky(factor, r[s])
         quadratics[label] = float(alpha[s] @ r[s])
-        counts[label] = m
-        members[label, :m] = s
-        where[s] = np.arange(m)
+        if s.size < n:
+            columns[label] = len(reductions)
+            reductions.append(_reductions(factor, prior, s))
+        compiled.scatter(lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T, s, inverse)
     large = np.column_stack(reductions) if reductions else np.empty((n, 0))
     sigma2 = float(state.sigma2[0])
-    compiled.label_sweep(
+    changed = compiled.label_sweep(
         visits,
         uniforms,
         r,
@@ -116,14 +106,17 @@ def _visit(
         state.nu,
         model.scale_shape,
     )
-    return labels, float(compiled.drift(prior, tau2, alpha, r, members, counts))
+    if not changed:
+        return labels, 0.0
+    return canonical(labels), float(compiled.drift(prior, tau2, alpha, r, members, counts))
 
 
 def _reductions(factor: FloatArray, prior: FloatArray, s: IntArray) -> FloatArray:
     """kᵀ G_SS k for every observation off the surface with members s; zero for the members."""
     n = prior.shape[0]
-    out = np.zeros(n)
-    others = np.setdiff1d(np.arange(n), s, assume_unique=True)
+    out, off = np.zeros(n), np.ones(n, dtype=np.bool_)
+    off[s] = False
+    others = np.flatnonzero(off)
     v, _ = lapack.dtrtrs(factor, prior[s[:, None], others], lower=1)
     out[others] = np.einsum("ij,ij->j", v, v)
     return out

@@ -26,12 +26,18 @@ class Grouped:
     r: FloatArray
 
 
-def group(labels: IntArray, x: FloatArray, r: FloatArray) -> Grouped:
-    """Inputs and residuals grouped by label."""
+def group_order(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Observations ordered by label, and the bounds of the groups."""
     order = np.argsort(labels, kind="stable")
     ordered = labels[order]
     edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    return Grouped(order, np.concatenate(([0], edges, [labels.size])), x[order], r[order])
+    return order, np.concatenate(([0], edges, [labels.size]))
+
+
+def group(labels: IntArray, x: FloatArray, r: FloatArray) -> Grouped:
+    """Inputs and residuals grouped by label."""
+    order, starts = group_order(labels)
+    return Grouped(order, starts, x[order], r[order])
 
 
 def residual(state: State, data: Data) -> FloatArray:

@@ -1,0 +1,123 @@
+"""What a label sweep costs, against one LAPACK Cholesky and inverse of the full n × n matrix; and effective samples per
+second of the log joint, collapsed against truncated.
+
+The sweep is the whole move `infgp.moves.assign.assign`: covariances, fresh factorisations, visits, check. One surface
+holds 90 % of the observations, the rest are spread over small ones; labels are those of a chain in equilibrium.
+
+    python benchmarks/sweep_cost.py [--quick]      # writes benchmarks/results/sweep_cost.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import lapack
+
+from benchmarks.families import draw
+from infgp import InfiniteGP
+from infgp.diagnostics import bulk_ess
+from infgp.kernels import correlation
+from infgp.linalg import one_blas_thread
+from infgp.model import Data, Model, State
+from infgp.moves.assign import assign
+from infgp.priors import Priors
+
+OUT = Path(__file__).parent / "results" / "sweep_cost.json"
+
+
+def ninety_percent(n, rng):
+    """Data and a state in which one surface holds 90 % of the points and the others hold ten or fewer each."""
+    x = rng.random((n, 2))
+    labels = np.zeros(n, dtype=np.int64)
+    off = rng.choice(n, n // 10, replace=False)
+    labels[off] = 1 + np.arange(off.size) // 10
+    level = np.r_[0.0, np.linspace(4.0, 12.0, int(labels.max()))]
+    y = np.sin(6.0 * x[:, 0]) + level[labels] + 0.1 * rng.normal(size=n)
+    state = State(labels, np.zeros(3), 0.5, np.full((1, 2), 4.0), np.array([4.0]), np.array([0.01]))
+    return Data(x, y), state
+
+
+def label_sweep(n, repeats):
+    rng = np.random.default_rng(0)
+    data, state = ninety_percent(n, rng)
+    model = Model("se", Priors().resolve(2), ard=True)
+    state = assign(rng, assign(rng, state, data, model), data, model)
+    cov = 4.0 * correlation("se", data.x, data.x, state.phi[0]) + 0.01 * np.eye(n)
+    ours, lapack_seconds = [], []
+    for _ in range(repeats):  # in turns, so that a busy machine slows both
+        begin = time.perf_counter()
+        factor, _ = lapack.dpotrf(cov.T, lower=1)
+        lapack.dpotri(factor, lower=1)
+        lapack_seconds.append(time.perf_counter() - begin)
+        begin = time.perf_counter()
+        state = assign(rng, state, data, model)
+        ours.append(time.perf_counter() - begin)
+    share = float(np.max(np.bincount(state.labels)) / n)
+    return {
+        "n": n,
+        "main_share": share,
+        "sweep_ms": 1e3 * float(np.median(ours)),
+        "lapack_cholesky_and_inverse_ms": 1e3 * float(np.median(lapack_seconds)),
+        "ratio": float(np.median(ours) / np.median(lapack_seconds)),
+    }
+
+
+def effective_samples(family, n, sampler, draws):
+    """Bulk effective samples of the log joint per second, isotropic kernel (what the truncated sampler samples too)."""
+    sample = draw(family, 2, n, seed=0)
+    model = InfiniteGP(
+        sampler=sampler,
+        surface_scales="shared",
+        ard=False,
+        n_warmup=300,
+        n_samples=draws,
+        thin=1,
+        n_chains=4,
+        random_state=0,
+    )
+    model.fit(sample.x[:5], sample.y[:5])  # compile
+    begin = time.perf_counter()
+    model.fit(sample.x, sample.y)
+    seconds = (time.perf_counter() - begin) * draws / (draws + 300)
+    trace = np.stack([chain.traces["log_joint"] for chain in model.chains_])
+    return {
+        "family": family,
+        "n": n,
+        "sampler": sampler,
+        "ess": bulk_ess(trace),
+        "seconds": seconds,
+        "ess_per_second": bulk_ess(trace) / seconds,
+        "r_hat": model.diagnostics_.r_hat["log_joint"],
+    }
+
+
+def main() -> None:
+    import warnings
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="n = 200 only; writes nothing")
+    quick = parser.parse_args().quick
+    warnings.simplefilter("ignore")
+    results = {"label_sweep": [], "effective_samples": []}
+    with one_blas_thread():
+        for n in (200,) if quick else (100, 200, 400, 1000):
+            results["label_sweep"].append(label_sweep(n, 5 if quick else max(9, 20_000 // n)))
+            print(results["label_sweep"][-1], flush=True)
+    if not quick:
+        sizes, costs = (np.log([r[k] for r in results["label_sweep"]]) for k in ("n", "sweep_ms"))
+        results["growth_exponent"] = float(np.polyfit(sizes[1:], costs[1:], 1)[0])
+        print("growth exponent from n = 200:", round(results["growth_exponent"], 2))
+        for family in ("gaussian", "outliers_5%", "bimodal"):
+            for sampler in ("collapsed", "truncated"):
+                results["effective_samples"].append(effective_samples(family, 60, sampler, 400))
+                print(results["effective_samples"][-1], flush=True)
+        OUT.parent.mkdir(exist_ok=True)
+        OUT.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
