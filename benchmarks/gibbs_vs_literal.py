@@ -3,7 +3,7 @@
 The literal version inverts n×n matrices for each surface and takes a determinant and an inverse for each grid point in
 each sweep. Same data, L, grid and number of sweeps for both; BLAS on one thread. Ours includes its extra joint step.
 
-    python benchmarks/gibbs_vs_literal.py [--quick]      # writes benchmarks/results/gibbs_vs_literal.json
+    python -m benchmarks.gibbs_vs_literal [--quick]      # writes benchmarks/results/gibbs_vs_literal.json
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 For three starts of the default sampler (one surface, eight at random, every point alone) at the default budget:
 differences of the posterior means in units of the noise scale, total variation between predictive densities, rank R-hat
-over the starts. For the methods compared (one GP with the same code; the truncated sampler; scales shared by all surfaces;
-BoTorch's relevance pursuit, on cells with n = 60, d < 5 and the first seeds only, for it takes half a minute a fit):
-RMSE of the main surface up to a constant, held-out log density, seconds.
+over the starts. For the methods compared (one GP with the same code; the truncated sampler; scales shared by all
+surfaces; BoTorch's relevance pursuit, on cells with n = 60, d < 5 and the first seeds only, for it takes half a minute
+a fit): RMSE of the main surface up to a constant, held-out log density, seconds.
 
-    python benchmarks/start_independence.py [--quick] [--seeds 10] [--workers 2]   # resumes; appends to results/*.jsonl
-    python benchmarks/start_independence.py --table                                 # prints and writes the tables
+    python -m benchmarks.start_independence [--quick] [--seeds 10] [--workers 2]   # resumes; appends to results/*.jsonl
+    python -m benchmarks.start_independence --table                                 # prints and writes the tables
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def geometric(values):
 def table() -> str:
     records = load()
     lines = [
-        f"Written by `python benchmarks/start_independence.py --table` from {len(records)} records "
+        f"Written by `python -m benchmarks.start_independence --table` from {len(records)} records "
         f"({len({r['seed'] for r in records})} seeds).",
         "",
         "Agreement of three starts: median (90th percentile) over d, n and seeds; gaps of posterior means in units of "

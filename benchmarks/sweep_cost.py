@@ -4,7 +4,7 @@ second of the log joint, collapsed against truncated.
 The sweep is the whole move `infgp.moves.assign.assign`: covariances, fresh factorisations, visits, check. One surface
 holds 90 % of the observations, the rest are spread over small ones; labels are those of a chain in equilibrium.
 
-    python benchmarks/sweep_cost.py [--quick]      # writes benchmarks/results/sweep_cost.json
+    python -m benchmarks.sweep_cost [--quick]      # writes benchmarks/results/sweep_cost.json
 """
 
 from __future__ import annotations

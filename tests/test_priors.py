@@ -12,7 +12,8 @@ from infgp.priors import Fixed, Gamma, Grid, InverseGamma, LogNormal, Normal, Pr
     [
         (InverseGamma(2.5, 0.4), stats.invgamma(2.5, scale=0.4)),
         (Gamma(1.5, 3.0), stats.gamma(1.5, scale=1 / 3.0)),
-        (LogNormal(loc=0.4, scale=0.8), stats.norm(0.4, 0.8)),
+        (LogNormal(loc=0.4, scale=0.8, lower=1e-9), stats.norm(0.4, 0.8)),
+        (LogNormal(loc=0.4, scale=0.8, lower=1.05), stats.truncnorm((np.log(1.05) - 0.4) / 0.8, np.inf, 0.4, 0.8)),
     ],
 )
 def test_density_and_samples(prior, reference, rng):

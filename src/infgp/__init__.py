@@ -6,13 +6,14 @@ every input.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, MissingExtraError, NumericalError
-from infgp.priors import Priors
 
 if TYPE_CHECKING:
     from infgp.estimator import InfiniteGP
+    from infgp.priors import Priors
 
 __version__ = "0.1.0.dev0"
 
@@ -28,11 +29,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "InfiniteGP":  # scikit-learn takes a second to import
-        from infgp.estimator import InfiniteGP
+#: Names that bring SciPy, Numba or scikit-learn along, imported when they are first used.
+_LAZY = {"InfiniteGP": "infgp.estimator", "Priors": "infgp.priors"}
 
-        return InfiniteGP
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'infgp' has no attribute {name!r}")
 
 

@@ -150,7 +150,7 @@ def scales_log_prior(theta: Any, variances: Any, lengthscale: Any) -> float:
 
     variances : rows (shape, scale) of the inverse gammas of σ² and τ² (zeros for a fixed one), and in the last row the
         largest σ²/τ²
-    lengthscale : (0,) fixed; (1, loc, scale) log-normal; (2, largest φ) uniform in φ
+    lengthscale : (0,) fixed; (1, loc, scale, least log ℓ) log-normal; (2, largest φ) uniform in φ
     """
     total = 0.0
     if not theta[0] - theta[1] <= math.log(variances[2, 0]):
@@ -160,6 +160,8 @@ def scales_log_prior(theta: Any, variances: Any, lengthscale: Any) -> float:
             total -= variances[k, 0] * theta[k] + variances[k, 1] * math.exp(-theta[k])
     for k in range(2, theta.size):
         if lengthscale[0] == 1.0:
+            if theta[k] < lengthscale[3]:
+                return -np.inf
             u = (theta[k] - lengthscale[1]) / lengthscale[2]
             total -= 0.5 * u * u
         elif lengthscale[0] == 2.0:

@@ -17,8 +17,9 @@ from scipy.stats import rankdata
 from infgp.linalg import FloatArray
 
 #: Above this R-hat, or below this effective sample size in all, `Diagnosis.problems` names the trace. R-hat 1.01 and
-#: 100 per chain are the marks for publishing single parameters; predictions average over them and need less.
-R_HAT_LIMIT, ESS_LIMIT = 1.1, 50.0
+#: 100 per chain are the marks for publishing single parameters (raise the budget for that); here the question is
+#: whether chains disagree, and predictions average over the parameters.
+R_HAT_LIMIT, ESS_LIMIT = 1.1, 10.0
 
 
 @dataclass(frozen=True)

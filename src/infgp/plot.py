@@ -57,8 +57,8 @@ def compare_fits(
 
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), sharex=True, sharey=True, layout="constrained")
     for axis, model, title in zip(axes, (one_gp, infinite_gp), ("One GP", "∞-GP (infgp)"), strict=True):
-        band = model.predict_quantiles(grid, [0.05, 0.95])
-        axis.fill_between(grid[:, 0], band[:, 0], band[:, 1], color=BLUE, alpha=0.15, lw=0, label="90 % of rewards")
+        band = model.predict_quantiles(grid, [0.1, 0.9])
+        axis.fill_between(grid[:, 0], band[:, 0], band[:, 1], color=BLUE, alpha=0.15, lw=0, label="80 % of rewards")
         axis.plot(grid[:, 0], model.predict_main(grid), color=BLUE, lw=2, label="fitted surface")
         axis.plot(*truth, color=INK, lw=1.2, ls="--", label="truth")
         inside = (y > window[0]) & (y < window[1])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import gammaln, ndtr, ndtri
 
 from infgp.errors import InvalidInputError, check_int, check_positive
 from infgp.kernels import log_ell_from_phi, phi_from_log_ell
@@ -127,9 +127,10 @@ class Gamma:
 
 @dataclass(frozen=True)
 class LogNormal:
-    """Log-normal length-scales: log ℓ ~ N(loc, scale²).
+    """Log-normal length-scales: log ℓ ~ N(loc, scale²), cut off below `lower`.
 
-    With ``loc=None`` the location is √2 + ½ log d: typical correlations then stay the same as the dimension d grows.
+    With ``loc=None`` the location is √2 + ½ log d: typical correlations then stay the same as the dimension d grows. A
+    surface much rougher than the spacing of the data is white noise, which τ² is for; hence the cut.
 
     Examples
     --------
@@ -139,9 +140,16 @@ class LogNormal:
 
     loc: float | None = None
     scale: float = float(np.sqrt(3.0))
+    lower: float = 0.025
 
     def __post_init__(self) -> None:
         check_positive("scale of LogNormal", self.scale)
+        check_positive("lower of LogNormal", self.lower)
+
+    @property
+    def _cut(self) -> float:
+        """Mass of the uncut distribution below `lower`."""
+        return float(ndtr(self._u(math.log(self.lower))))
 
     def _u(self, log_ell: FloatArray | float) -> FloatArray:
         assert self.loc is not None, "Priors.resolve sets the location"
@@ -150,7 +158,10 @@ class LogNormal:
     def logpdf(self, log_ell: FloatArray | float) -> float:
         """Log density with respect to log ℓ, summed over the entries."""
         u = self._u(log_ell)
-        return -0.5 * float(np.vdot(u, u)) - u.size * math.log(self.scale * math.sqrt(2.0 * math.pi))
+        if np.any(np.asarray(log_ell) < math.log(self.lower)):
+            return -math.inf
+        norm = self.scale * math.sqrt(2.0 * math.pi) * (1.0 - self._cut)
+        return -0.5 * float(np.vdot(u, u)) - u.size * math.log(norm)
 
     def penalty(self, log_ell: FloatArray) -> tuple[float, FloatArray]:
         """What a posterior mode adds to the log likelihood, and its gradient: the log density of log ℓ."""
@@ -158,12 +169,13 @@ class LogNormal:
 
     def cdf(self, log_ell: FloatArray | float) -> FloatArray:
         """P(log ℓ <= value)."""
-        return np.asarray(ndtr(self._u(log_ell)))
+        return np.asarray(np.clip((ndtr(self._u(log_ell)) - self._cut) / (1.0 - self._cut), 0.0, 1.0))
 
     def sample(self, rng: np.random.Generator, size: Size) -> FloatArray:
         """Values of log ℓ."""
         assert self.loc is not None
-        return np.asarray(self.loc + self.scale * rng.standard_normal(size))
+        level = self._cut + (1.0 - self._cut) * rng.random(size)
+        return np.asarray(np.maximum(self.loc + self.scale * ndtri(level), math.log(self.lower)))
 
 
 @dataclass(frozen=True)
@@ -214,7 +226,7 @@ class Grid:
 
     Examples
     --------
-    >>> grid = Grid.of(LogNormal(loc=0.0), n_features=1, size=20)
+    >>> grid = Grid.of(LogNormal(loc=0.0), n_features=4, size=20)
     >>> grid.log_ell.shape, round(float(grid.mass.sum()), 12)
     ((20,), 1.0)
     """

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from infgp import compiled
-from infgp.linalg import FloatArray, cholesky, solve_cholesky
+from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.model import Data, Model, State
 from infgp.moves.collapsed import KERNEL_CODE, group_order, residual
 from infgp.partition import IntArray, canonical
@@ -49,7 +49,8 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     limit = DRIFT_LIMIT * float(np.max(np.abs(r)))
     for parts in PARTS:
         labels, drift = state.labels, 0.0
-        for part in np.array_split(np.arange(n), min(parts, n)):
+        step = -(-n // parts)
+        for part in (slice(begin, begin + step) for begin in range(0, n, step)):
             labels, error = _visit(labels, state, model, r, prior, visits[part], uniforms[part])
             drift = max(drift, error)
         if drift <= limit:
@@ -116,7 +117,6 @@ def _reductions(factor: FloatArray, prior: FloatArray, s: IntArray) -> FloatArra
     n = prior.shape[0]
     out, off = np.zeros(n), np.ones(n, dtype=np.bool_)
     off[s] = False
-    others = np.flatnonzero(off)
-    v, _ = lapack.dtrtrs(factor, prior[s[:, None], others], lower=1)
-    out[others] = np.einsum("ij,ij->j", v, v)
+    v = solve_lower(factor, prior[off][:, s].T)
+    out[off] = np.einsum("ij,ij->j", v, v)
     return out

@@ -99,7 +99,7 @@ def _inverse_gamma(prior: InverseGamma | Fixed) -> tuple[float, float]:
 def _lengthscale(prior: LengthscalePrior) -> FloatArray:
     """The prior as :func:`infgp.compiled.scales_log_prior` takes it."""
     if isinstance(prior, LogNormal) and prior.loc is not None:
-        return np.array([1.0, prior.loc, prior.scale])
+        return np.array([1.0, prior.loc, prior.scale, math.log(prior.lower)])
     if isinstance(prior, UniformPhi) and prior.upper is not None:
         return np.array([2.0, prior.upper])
     if isinstance(prior, Fixed):
