@@ -25,7 +25,12 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 bench: $(VENV)/.test
-	$(BIN)/python benchmarks/gibbs_vs_literal.py
+	$(BIN)/python -m benchmarks.gibbs_vs_literal
+	$(BIN)/python -m benchmarks.sweep_cost
+	$(BIN)/python -m benchmarks.split_merge_variants
+	$(BIN)/pip install -q -c constraints.txt torch botorch
+	$(BIN)/python -m benchmarks.start_independence
+	$(BIN)/python -m benchmarks.start_independence --table
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
