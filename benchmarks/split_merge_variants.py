@@ -90,6 +90,7 @@ def main() -> None:
             "runs": len(runs),
             "not_found": len(runs) - len(found),
             "median_seconds": float(np.median([r["seconds"] or np.inf for r in runs])),
+            "90th_percentile_seconds": float(np.percentile([r["seconds"] or 1e9 for r in runs], 90.0)),
             "mean_sweeps": float(np.mean([r["sweeps"] for r in runs])),
         }
         print(f"{name:22s} {results[name]}", flush=True)

@@ -263,6 +263,16 @@ def test_answers_are_finite(case, kernel, options):
     assert ((model.off_surface_probability_ >= 0.0) & (model.off_surface_probability_ <= 1.0)).all()
 
 
+@pytest.mark.parametrize("tau2", [1e-9, 1e-13])
+def test_tiny_known_noise(tau2, rng):
+    """A fixed noise near the edge of double precision: the surface's variance stays where it can be computed."""
+    x, y = data(rng)
+    model = InfiniteGP(priors=Priors(tau2=Fixed(tau2)), **QUICK).fit(x, y)
+    assert np.isfinite(model.predict(x)).all()
+    with pytest.raises(InvalidInputError, match="Fix tau2 at a larger value"):
+        InfiniteGP(priors=Priors(tau2=Fixed(1e-14), sigma2=Fixed(2.0)), **QUICK).fit(x, y)
+
+
 BAD_DATA = {
     "NaN in X": ([[np.nan], [1.0]], [1.0, 2.0], "NaN"),
     "infinite y": ([[0.0], [1.0]], [1.0, np.inf], "infinity"),

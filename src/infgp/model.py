@@ -22,7 +22,7 @@ from infgp.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_s
 from infgp.priors import Fixed, Priors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Data:
     """Observations: inputs in the unit cube, shape (n, d), and standardised rewards, shape (n,)."""
 
@@ -57,7 +57,7 @@ class Model:
     scale_shape: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Surface:
     """One occupied surface of a state: its members and its scales."""
 
@@ -67,7 +67,7 @@ class Surface:
     tau2: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """Parameters with the surfaces and their weights integrated out.
 

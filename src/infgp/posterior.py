@@ -20,7 +20,7 @@ from infgp.model import Data, Model, State, Surface, covariance, trend
 from infgp.partition import urn_sample
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mixture:
     """Gaussian mixtures at m points, C components each; all arrays have shape (m, C).
 

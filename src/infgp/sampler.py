@@ -18,6 +18,7 @@ from infgp.linalg import FloatArray
 from infgp.model import Data, Model, State, draw_log_ell, draw_own_scales, log_joint
 from infgp.moves import blocked, hyper
 from infgp.moves.assign import assign
+from infgp.moves.collapsed import inside_limit
 from infgp.moves.split_merge import split_merge
 from infgp.partition import canonical, truncation_level
 from infgp.priors import Fixed, Normal
@@ -35,7 +36,7 @@ SPLIT_MERGE_TRIES = 2
 Move: TypeAlias = Callable[[np.random.Generator, State, Data, Model], State]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chain:
     """Kept draws of one chain and, for each of them, summaries that do not depend on labels.
 
@@ -198,7 +199,7 @@ def run_collapsed(
     >>> len(chain.states)
     3
     """
-    state = start_state(rng, data, model, start)
+    state = inside_limit(start_state(rng, data, model, start), data.y.size, model)
 
     def step() -> State:
         nonlocal state

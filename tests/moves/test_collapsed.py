@@ -251,13 +251,19 @@ def test_joint_distribution_notices(right, wrong):
 
 
 def test_joint_distribution_notices_a_shift_without_prior():
-    """Split–merge that moves τ² and forgets its prior."""
+    """Split–merge that moves τ² and forgets its prior; nothing else moves τ² here, so that the error is not mended."""
     flat = InverseGamma(1e-3, 1e-3)
 
     def wrong(rng, state, data, model):
         return split_merge(rng, state, data, replace(model, priors=replace(model.priors, tau2=flat)))
 
-    moves = tuple(wrong if m is split_merge else m for m in COLLAPSED_SWEEP)
+    def hold_tau2(rng, state, data, model):
+        fixed = replace(model.priors, tau2=Fixed(float(state.tau2[0])))
+        return hyper.draw_scales(rng, state, data, replace(model, priors=fixed))
+
+    right = tuple(hold_tau2 if m is hyper.draw_scales else m for m in COLLAPSED_SWEEP)
+    assert min(geweke_p_values(right, 0.0, 4000, seed=13).values()) > 1e-4
+    moves = tuple(wrong if m is split_merge else m for m in right)
     assert min(geweke_p_values(moves, 0.0, 4000, seed=13).values()) < 1e-6
 
 

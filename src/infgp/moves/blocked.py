@@ -35,7 +35,7 @@ NUGGET = 1e-8
 HOP, HOP_SIGMA2 = 2, 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Factors:
     """Everything about ρ̃ that sweeps share, for M values of φ.
 
@@ -58,7 +58,7 @@ class Factors:
     log_det: FloatArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockedState:
     """State of the blocked sampler: the parameters, with weights and surfaces.
 

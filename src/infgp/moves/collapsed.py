@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from infgp import compiled
+from infgp.errors import InvalidInputError
 from infgp.linalg import FloatArray
 from infgp.model import Data, Model, State
 from infgp.partition import IntArray
+from infgp.priors import Fixed
 
 KERNEL_CODE = {"se": 0, "matern52": 1}
 #: Scales with n σ² / τ² beyond this have no prior mass: covariances would be singular in double precision.
 CONDITION_LIMIT = 1e12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grouped:
     """Observations ordered by surface; group g is rows ``starts[g]`` to ``starts[g + 1]``."""
 
@@ -52,6 +54,21 @@ def log_evidence(grouped: Grouped, model: Model, phi: FloatArray, sigma2: float,
     compiled.fill_blocks(KERNEL_CODE[model.kernel], grouped.x, grouped.starts, phi, rho)
     value: float = compiled.blocks_log_evidence(rho, grouped.r, grouped.starts, sigma2, tau2, model.scale_shape)
     return value
+
+
+def inside_limit(state: State, n: int, model: Model) -> State:
+    """The state, moved inside the condition limit where a free scale allows it (a chain must start there)."""
+    sigma2, tau2 = float(state.sigma2[0]), float(state.tau2[0])
+    if usable(n, sigma2, tau2):
+        return state
+    if not isinstance(model.priors.tau2, Fixed):
+        return replace(state, tau2=np.array([10.0 * n * sigma2 / CONDITION_LIMIT]))
+    if not isinstance(model.priors.sigma2, Fixed):
+        return replace(state, sigma2=np.array([0.1 * CONDITION_LIMIT * tau2 / n]))
+    raise InvalidInputError(
+        f"Fixed scales sigma2={sigma2!r} and tau2={tau2!r} make the covariance of {n} observations singular in double "
+        f"precision: n sigma2 / tau2 must not exceed {CONDITION_LIMIT:g}. Fix tau2 at a larger value."
+    )
 
 
 def usable(n: int, sigma2: float, tau2: float) -> bool:
