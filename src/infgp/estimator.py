@@ -182,8 +182,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             rngs = _generator(self.random_state).spawn(self.n_chains)
             starts = self._starts(x, rewards)
             chains = [run(rng, start=start) for rng, start in zip(rngs, starts, strict=True)]
-        self._x, self._y = x, rewards
-        self._keep(probe, data, model, input_scale, reward_scale, chains)
+        self._keep(probe, x, rewards, data, model, input_scale, reward_scale, chains)
         self._warn()
         return self
 
@@ -262,6 +261,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(
         self,
         probe: InfiniteGP,
+        x: FloatArray,
+        y: FloatArray,
         data: Data,
         model: Model,
         input_scale: InputScale,
@@ -269,17 +270,18 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         chains: list[Chain],
     ) -> None:
         """Set everything that `fit` learns, in one place and after all that can fail."""
+        states = [state for chain in chains for state in chain.states]
+        off_surface = posterior.off_surface_probability(states)
+        diagnosis = diagnose({name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces})
         self.n_features_in_ = probe.n_features_in_
         if hasattr(probe, "feature_names_in_"):
             self.feature_names_in_ = probe.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._data, self._model_ = data, model
+        self._x, self._y, self._data, self._model_ = x, y, data, model
         self._input_scale, self._reward_scale = input_scale, reward_scale
-        self.chains_ = chains
-        self._states = [state for chain in chains for state in chain.states]
-        self.off_surface_probability_ = posterior.off_surface_probability(self._states)
-        self.diagnostics_ = diagnose({name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces})
+        self.chains_, self._states = chains, states
+        self.off_surface_probability_, self.diagnostics_ = off_surface, diagnosis
 
     def _warn(self) -> None:
         problems = self.diagnostics_.problems() if self.n_chains > 1 else []
