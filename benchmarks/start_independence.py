@@ -7,6 +7,7 @@ surfaces; BoTorch's relevance pursuit, on cells with n = 60, d < 5 and the first
 a fit): RMSE of the main surface up to a constant, held-out log density, seconds.
 
     python -m benchmarks.start_independence [--quick] [--seeds 10] [--workers 2]   # resumes; appends to results/*.jsonl
+    python -m benchmarks.start_independence --long    # cells that disagree, with six times the budget
     python -m benchmarks.start_independence --table                                 # prints and writes the tables
 """
 
@@ -119,6 +120,21 @@ def cell(job):
     return record
 
 
+def long_chains() -> None:
+    """Do chains that disagree at the default budget agree with more? Writes results/start_independence_long.json."""
+    results = []
+    for family, d, n in (("nonstationary", 1, 60), ("cauchy", 1, 30), ("heteroscedastic", 2, 30)):
+        sample = draw(family, d, n, seed=0)
+        for budget in ({}, {"n_warmup": 1500, "n_samples": 120, "thin": 6}):
+            models = [fit(sample, 1000 + k, init=start, **budget)[0] for k, start in enumerate(STARTS)]
+            means = np.stack([m.predict(sample.x_test) for m in models])
+            gap = float(np.sqrt(np.mean(np.ptp(means, axis=0) ** 2))) / sample.noise_scale
+            tv = total_variation(models, sample)
+            results.append({"family": family, "d": d, "n": n, "budget": budget, "mean_gap": gap, "tv": tv})
+            print(results[-1], flush=True)
+    (RESULTS / "start_independence_long.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
 def jobs(seeds, quick):
     sizes = (30,) if quick else (30, 60, 120)
     for seed, d, n, family in product(range(seeds), (1, 2) if quick else (1, 2, 5), sizes, FAMILIES):
@@ -188,7 +204,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
+    parser.add_argument("--long", action="store_true", help="three cells that disagree, with six times the budget")
     options = parser.parse_args()
+    if options.long:
+        long_chains()
+        return
     if options.table:
         TABLE.write_text(table())
         print(TABLE.read_text())
