@@ -14,10 +14,10 @@ demo: $(VENV)/.demo
 	$(BIN)/infgp demo
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -q -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
