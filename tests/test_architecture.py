@@ -60,7 +60,8 @@ def test_compiled_code_is_cached_between_processes(tmp_path):
     code = """
 import numpy as np, infgp
 from infgp import compiled
-infgp.InfiniteGP(n_warmup=2, n_samples=2, n_chains=1, random_state=0).fit(np.random.rand(9, 2), np.random.rand(9))
+x = np.random.default_rng(0).random((9, 2))
+infgp.InfiniteGP(n_warmup=2, n_samples=2, n_chains=1, random_state=0).fit(x, x[:, 0])
 stats = compiled.slice_scales.stats, compiled.label_sweep.stats, compiled.grow.stats
 print(sum(len(s.cache_misses) for s in stats), sum(len(s.cache_hits) for s in stats))
 """
