@@ -62,7 +62,7 @@ import numpy as np, infgp
 from infgp import compiled
 x = np.random.default_rng(0).random((9, 2))
 infgp.InfiniteGP(n_warmup=2, n_samples=2, n_chains=1, random_state=0).fit(x, x[:, 0])
-stats = compiled.slice_scales.stats, compiled.label_sweep.stats, compiled.grow.stats
+stats = compiled.draw_scales.stats, compiled.label_sweep.stats, compiled.split_or_merge.stats
 print(sum(len(s.cache_misses) for s in stats), sum(len(s.cache_hits) for s in stats))
 """
     first = run_python(code, NUMBA_CACHE_DIR=str(tmp_path)).split()

@@ -22,7 +22,7 @@ from infgp.linalg import FloatArray, one_blas_thread
 from infgp.model import Data, Model, State
 from infgp.moves.blocked import grid_factors
 from infgp.priors import Fixed, Grid, Priors
-from infgp.sampler import COLLAPSED_SWEEP, ONE_SURFACE_SWEEP, STARTS, Chain, run_collapsed, run_truncated
+from infgp.sampler import ONE_SURFACE_SWEEP, STARTS, Chain, run_collapsed, run_truncated, sweep
 from infgp.scaling import InputScale, RewardScale
 
 SAMPLERS = ("collapsed", "truncated")
@@ -195,7 +195,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "on_sweep": on_sweep,
         }
         if self.sampler == "collapsed":
-            moves = ONE_SURFACE_SWEEP if self.truncation == 1 else COLLAPSED_SWEEP
+            moves = ONE_SURFACE_SWEEP if self.truncation == 1 else (sweep,)
             return partial(run_collapsed, data=data, model=model, moves=moves, **budget)
         factors = grid_factors(data, model, self.grid_size)
         return partial(run_truncated, data=data, model=model, truncation=self.truncation, factors=factors, **budget)

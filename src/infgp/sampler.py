@@ -12,14 +12,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from infgp import compiled
 from infgp.errors import InvalidInputError, check_choice
 from infgp.kernels import log_ell_from_phi, phi_from_log_ell
 from infgp.linalg import FloatArray
 from infgp.model import Data, Model, State, draw_log_ell, draw_own_scales, log_joint
 from infgp.moves import blocked, hyper
 from infgp.moves.assign import assign
-from infgp.moves.collapsed import inside_limit
-from infgp.moves.split_merge import split_merge
+from infgp.moves.collapsed import changed, inside_limit, prior_numbers
+from infgp.moves.split_merge import propose, split_merge
 from infgp.partition import canonical, truncation_level
 from infgp.priors import Fixed, Normal
 
@@ -151,11 +152,37 @@ def _keep_draws(
 #: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
 COLLAPSED_SWEEP: tuple[Move, ...] = (
     assign,
+    hyper.draw_nu,
     *(split_merge,) * SPLIT_MERGE_TRIES,
     hyper.draw_beta,
-    hyper.draw_nu,
     hyper.draw_scales,
 )
+
+
+def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """One sweep of the collapsed sampler: the moves of `COLLAPSED_SWEEP` with fewer copies of the state on the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.priors import Priors
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> data, rng = Data(np.linspace(0, 1, 9)[:, None], np.linspace(-1, 1, 9)), np.random.default_rng(0)
+    >>> sweep(rng, start_state(rng, data, model, "one"), data, model).labels.size
+    9
+    """
+    state = hyper.draw_nu(rng, assign(rng, state, data, model), data, model)
+    priors = prior_numbers(model, data)
+
+    def moves(setting: compiled.Setting, chain: compiled.Chain) -> None:
+        for _ in range(SPLIT_MERGE_TRIES if data.y.size > 1 else 0):
+            propose(rng, setting, chain, priors)
+        compiled.draw_trend(rng, setting, chain, priors)
+        compiled.draw_scales(rng, setting, chain, priors)
+
+    return changed(moves, state, data, model)
+
+
 #: The same with one surface: an ordinary GP.
 ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
 
@@ -169,7 +196,7 @@ def run_collapsed(
     n_samples: int,
     thin: int,
     start: str | State,
-    moves: Sequence[Move] = COLLAPSED_SWEEP,
+    moves: Sequence[Move] = (sweep,),
     on_sweep: Callable[[], object] = lambda: None,
 ) -> Chain:
     """One chain of the collapsed sampler: exact, untruncated, surfaces and weights integrated out.

@@ -7,16 +7,18 @@ import pytest
 from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import compiled
+from infgp.compiled import densities, splits
+from infgp.kernels import correlation
 from infgp.model import Data, Model, log_joint, log_likelihood, prior_draw, simulate_y
 from infgp.moves import assign as assign_module
 from infgp.moves import hyper
 from infgp.moves import split_merge as split_merge_module
 from infgp.moves.assign import assign
-from infgp.moves.collapsed import group, log_evidence, residual
+from infgp.moves.collapsed import KERNEL_CODE
 from infgp.moves.split_merge import split_merge
 from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
-from infgp.sampler import COLLAPSED_SWEEP, start_state
+from infgp.sampler import COLLAPSED_SWEEP, start_state, sweep
 from infgp.testing import frequency_test, geweke, sbc
 
 from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, key, statistics
@@ -39,6 +41,19 @@ def free_model(shape, d=1, ard=False):
         lengthscale=LogNormal(loc=-0.7, scale=0.6),
     )
     return Model("se", priors.resolve(d), ard=ard, scale_shape=shape)
+
+
+def residual(state, data):
+    return data.y - data.h @ state.beta
+
+
+def log_evidence(labels, x, r, model, state):
+    """By the compiled code."""
+    order, starts = compiled.group_order(labels)
+    rho = np.empty(int(np.sum(np.diff(starts) ** 2)))
+    compiled.fill_blocks(KERNEL_CODE[model.kernel], x[order], starts, state.phi[0], rho)
+    scales = float(state.sigma2[0]), float(state.tau2[0])
+    return compiled.blocks_log_evidence(rho, r[order], starts, *scales, model.scale_shape)
 
 
 def exact_evidence(blocks, shape, tau2=TAU2):
@@ -119,8 +134,7 @@ def slow_assign(rng, state, data, model, count_self=False, stay=False, blind=Fal
     r = residual(state, data)
 
     def evidence(s):
-        grouped = group(np.zeros(len(s), int), data.x[s], r[s])
-        return log_evidence(grouped, model, state.phi[0], float(state.sigma2[0]), float(state.tau2[0]))
+        return log_evidence(np.zeros(len(s), int), data.x[s], r[s], model, state)
 
     for i in rng.permutation(r.size):
         options, log_p = [], []
@@ -153,7 +167,7 @@ def test_enumeration_notices(bug):
 
 
 def wrong_grow(change):
-    right = compiled.grow
+    right = splits.grow
 
     def grow(*arguments):
         log_q, evidence = right(*arguments)
@@ -168,7 +182,9 @@ def wrong_grow(change):
     ids=["no proposal density", "its inverse", "half the evidence"],
 )
 def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
-    monkeypatch.setattr(compiled, "grow", wrong_grow(change))
+    """The move runs as plain Python here, around the function with the bug."""
+    monkeypatch.setattr(splits, "grow", wrong_grow(change))
+    monkeypatch.setattr(compiled, "split_or_merge", splits.split_or_merge.py_func)
     assert partition_p_value((split_merge,), 0.0, thin=10, draws=5000) < 1e-6
 
 
@@ -310,8 +326,7 @@ def test_compiled_evidence_equals_the_model(kernel, shape, rng):
     x = rng.random((25, 2))
     state = prior_draw(rng, x, model)
     data = Data(x, simulate_y(rng, state, x, model))
-    grouped = group(state.labels, x, residual(state, data))
-    value = log_evidence(grouped, model, state.phi[0], float(state.sigma2[0]), float(state.tau2[0]))
+    value = log_evidence(state.labels, x, residual(state, data), model, state)
     assert value == pytest.approx(log_likelihood(state, data, model))
 
 
@@ -365,7 +380,7 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
         changed = right(
             visits, uniforms, r, prior, inverse, alpha, labels, members, counts, where, quadratics, columns, *rest
         )
-        arrays.update(inverse=inverse, alpha=alpha, labels=labels, quadratics=quadratics, changed=changed)
+        arrays.update(inverse=inverse, alpha=alpha, labels=labels.copy(), quadratics=quadratics, changed=changed)
         assert changed >= np.sum(before != labels) > 10
         return changed
 
@@ -398,6 +413,47 @@ def test_drift_is_checked(rng, monkeypatch):
     monkeypatch.setattr(assign_module, "_visit", spy)
     assign(rng, state, Data(x, rng.normal(size=n)), model)
     assert calls == [40] + [5] * 8
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("fixed", [False, True])
+def test_the_sweep_is_its_moves(shape, fixed, rng):
+    """The sweep that chains run and the moves that are proved one by one give the same numbers."""
+    x = rng.random((20, 1))
+    model = fixed_model(shape) if fixed else free_model(shape)
+    data = Data(x, rng.normal(size=20))
+    one = other = prior_draw(rng, x, model)
+    rng_one, rng_other = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(20):
+        one = sweep(rng_one, one, data, model)
+        for move in COLLAPSED_SWEEP:
+            other = move(rng_other, other, data, model)
+    for name in ("labels", "beta", "nu", "phi", "sigma2", "tau2"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 40, 130])
+def test_factor_and_inverse(n, rng):
+    x = rng.random((n, 2))
+    cov, factor, inverse = np.full((n, n), np.nan), np.empty((n, n)), np.empty((n, n))
+    densities.fill_covariance(1, x, np.array([2.0, 3.0]), 1.7, cov)
+    assert np.allclose(cov, 1.7 * correlation("matern52", x, x, np.array([2.0, 3.0])), rtol=1e-14)
+    full = 0.6 * cov + 0.05 * np.eye(n)
+    assert densities.factorise(cov, 0.6, 0.05, factor) == pytest.approx(np.linalg.slogdet(full)[1])
+    lower = np.tril(factor, -1) + np.diag(1.0 / np.diag(factor))
+    assert np.allclose(lower @ lower.T, full, atol=1e-13)
+    densities.invert(factor, inverse)
+    assert np.allclose(np.tril(inverse), np.tril(np.linalg.inv(full)), rtol=1e-9, atol=1e-9)
+
+
+def test_decay_is_the_exponential(rng):
+    t = np.concatenate((rng.exponential(20.0, 5000), [0.0, 1e-300, 700.0]))
+    out = t.copy()
+    densities.decay(out, out.size, np.empty(out.size))
+    assert np.allclose(out, np.exp(-t), rtol=4e-16, atol=0.0)
+    far = np.array([709.0, 1e5, np.inf])
+    densities.decay(far, 3, np.empty(3))
+    assert (far < 1e-300).all()
 
 
 def test_anchors_do_not_look_at_rewards_or_labels(rng):

@@ -12,32 +12,33 @@ With own scales, s_l is integrated out: Gaussians become Student-t densities wit
 need q_l besides the Gaussian quantities.
 """
 
-from infgp.compiled.allocation import grow
-from infgp.compiled.densities import (
-    blocks_log_evidence,
-    dense_log_evidence,
-    fill_blocks,
-    fill_covariance,
-    trend_statistics,
-)
+from infgp.compiled.chain import Chain, PriorNumbers, Setting, group_order, relabel
+from infgp.compiled.densities import blocks_log_evidence, fill_blocks, fill_covariance
 from infgp.compiled.labels import drift, gather, label_sweep, scatter, seat
-from infgp.compiled.scales import slice_scales
+from infgp.compiled.scales import draw_scales
+from infgp.compiled.splits import split_or_merge
+from infgp.compiled.trend import draw_trend
 
-#: Surfaces larger than this have their predictive variances prepared by BLAS at the start of a sweep.
-LARGE = 48
+#: Surfaces larger than this are factorised by LAPACK at the start of a label sweep, and their predictive variances
+#: prepared by BLAS.
+LARGE = 128
 
 __all__ = [
     "LARGE",
+    "Chain",
+    "PriorNumbers",
+    "Setting",
     "blocks_log_evidence",
-    "dense_log_evidence",
+    "draw_scales",
+    "draw_trend",
     "drift",
     "fill_blocks",
     "fill_covariance",
     "gather",
-    "grow",
+    "group_order",
     "label_sweep",
+    "relabel",
     "scatter",
     "seat",
-    "slice_scales",
-    "trend_statistics",
+    "split_or_merge",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from infgp.compiled.densities import FAST, dot, log_predictive, mirror
+from infgp.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror
 
 
 @njit(cache=True)
@@ -58,19 +58,25 @@ def seat(
             where[order[lo + a]] = a
         if m > largest:
             continue
-        block = np.empty((m, m))
+        block, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
         for a in range(m):
-            for b in range(m):
+            for b in range(a + 1):
                 block[a, b] = C[order[lo + a], order[lo + b]]
-            block[a, a] += tau2
-        inverse = np.linalg.inv(block)
+            u[a] = r[order[lo + a]]
+        factorise(block, 1.0, tau2, factor)
+        quadratics[g] = forward(factor, u, u)
+        invert(factor, block)
+        for a in range(m):
+            i = order[lo + a]
+            for b in range(a + 1):
+                j = order[lo + b]
+                G[i, j] = block[a, b]
+                G[j, i] = block[a, b]
         for a in range(m):
             i, total = order[lo + a], 0.0
             for b in range(m):
-                G[i, order[lo + b]] = 0.5 * (inverse[a, b] + inverse[b, a])
-                total += inverse[a, b] * r[order[lo + b]]
+                total += G[i, order[lo + b]] * r[order[lo + b]]
             alpha[i] = total
-            quadratics[g] += total * r[i]
 
 
 @njit(cache=True)
@@ -294,7 +300,7 @@ def label_sweep(
     """
     noisy = sigma2 + tau2
     log_p, v = np.empty(r.size + 1), np.zeros(r.size)
-    top = 0  # one more than the largest label in use
+    top: Any = np.int64(0)  # one more than the largest label in use
     for label in range(r.size):
         if counts[label] > 0:
             top = label + 1

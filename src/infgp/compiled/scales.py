@@ -8,23 +8,26 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from infgp.compiled.chain import cells, entries, group_order, residual, rows
 from infgp.compiled.densities import blocks_log_evidence, fill_blocks
+
+#: Length of the interval that a slice is first looked for in, in units of log scale. Much longer than the slice costs a
+#: few evaluations more, shorter means smaller steps; either is correct. Length-scales of inputs that do not matter are
+#: as wide as their prior.
+WIDTH = 5.0
+#: Length-scales that get a line of their own in each update, chosen at random where there are more inputs.
+LINES = 8
 
 
 @njit(cache=True)
-def scales_log_prior(theta: Any, variances: Any, lengthscale: Any) -> float:
-    """Log density of θ = (log σ², log τ², log ℓ …), up to a constant; −∞ beyond the condition limit.
-
-    variances : rows (shape, scale) of the inverse gammas of σ² and τ² (zeros for a fixed one), and in the last row the
-        largest σ²/τ²
-    lengthscale : (0,) fixed; (1, loc, scale, least log ℓ) log-normal; (2, largest φ) uniform in φ
-    """
-    total = 0.0
-    if not theta[0] - theta[1] <= math.log(variances[2, 0]):
+def scales_log_prior(theta: Any, priors: Any) -> float:
+    """Log density of θ = (log σ², log τ², log ℓ …), up to a constant; −∞ beyond the largest ratio of σ² to τ²."""
+    total, lengthscale = 0.0, priors.lengthscale
+    if not theta[0] - theta[1] <= math.log(priors.largest_ratio):
         return -np.inf
     for k in range(2):
-        if variances[k, 0] > 0.0:
-            total -= variances[k, 0] * theta[k] + variances[k, 1] * math.exp(-theta[k])
+        if priors.variances[k, 0] > 0.0:
+            total -= priors.variances[k, 0] * theta[k] + priors.variances[k, 1] * math.exp(-theta[k])
     for k in range(2, theta.size):
         if lengthscale[0] == 1.0:
             if theta[k] < lengthscale[3]:
@@ -39,62 +42,85 @@ def scales_log_prior(theta: Any, variances: Any, lengthscale: Any) -> float:
 
 
 @njit(cache=True)
-def slice_scales(
-    rng: Any,
-    theta: Any,
-    directions: Any,
-    width: float,
-    kernel: int,
-    x: Any,
-    r: Any,
-    starts: Any,
-    variances: Any,
-    lengthscale: Any,
-    shape: float,
-) -> int:
-    """Slice-sampling transitions of θ along each of the `directions`; θ is changed in place.
+def lines_of(rng: Any, priors: Any) -> Any:
+    """Directions for :func:`draw_scales`, zero along what is fixed; shape (lines, parameters)."""
+    ells = priors.lengthscales
+    size = 2 + ells
+    lines = np.zeros((3 + ells, size))
+    lines[0, 0], lines[1, 1] = 1.0, 1.0
+    for k in range(size):
+        lines[2, k] = rng.standard_normal()
+    lines[2, 1] = 0.0
+    if ells > 1:
+        left = LINES
+        for k in range(ells):  # each with the same chance, LINES of them at most
+            if rng.random() * (ells - k) < left:
+                lines[3 + k, 2 + k] = 1.0
+                left -= 1
+    for k in range(size):
+        if (priors.variances[k, 0] if k < 2 else priors.lengthscale[0]) == 0.0:
+            for line in range(lines.shape[0]):
+                lines[line, k] = 0.0
+    return lines
 
-    An interval of length `width` is thrown over the current point and shrunk until a point on the slice is found (Neal
-    2003). There is no stepping out: with a fixed length the transition is reversible without it, and cheaper.
-    Returns the number of evaluations of the evidence.
+
+@njit(cache=True)
+def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
+    """σ², τ² and ℓ by slice sampling in θ = (log σ², log τ², log ℓ), the surfaces integrated out.
+
+    Lines along log σ² and log τ², one in a random direction of (log σ², log ℓ), which go together, and with several
+    length-scales one along each (some of them, past eight). On each line an interval is thrown over the current point
+    and shrunk until a point on the slice is found (Neal 2003), after four to five evaluations. There is no stepping
+    out: with a fixed length the transition is reversible without it, and cheaper. Returns the number of evaluations.
     """
-    d = x.shape[1]
-    phi = np.empty(d)
-    cells = 0
-    for g in range(starts.size - 1):
-        cells += (starts[g + 1] - starts[g]) ** 2
-    rho, trial = np.empty(cells), np.empty(cells)
-    for k in range(d):
-        phi[k] = 0.5 * math.exp(-2.0 * theta[2 + min(k, theta.size - 3)])
-    fill_blocks(kernel, x, starts, phi, rho)
-    value = scales_log_prior(theta, variances, lengthscale)
-    value += blocks_log_evidence(rho, r, starts, math.exp(theta[0]), math.exp(theta[1]), shape)
+    order, starts = group_order(chain.labels)
+    x, r = rows(setting.x, order), entries(residual(setting, chain), order)
+    d, ells = x.shape[1], priors.lengthscales
+    theta, proposal, phi = np.empty(2 + ells), np.empty(2 + ells), chain.phi.copy()
+    for k in range(2):
+        theta[k] = math.log(chain.scales[k])
+    for k in range(ells):
+        theta[2 + k] = -0.5 * math.log(2.0 * phi[k])
+    rho, trial = np.empty(cells(starts)), np.empty(cells(starts))
+    fill_blocks(setting.kernel, x, starts, phi, rho)
+    value = scales_log_prior(theta, priors)
+    value += blocks_log_evidence(rho, r, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
     evaluations = 1
-    for line in range(directions.shape[0]):
-        step = directions[line]
-        rough = False
-        for k in range(2, theta.size):
-            rough = rough or step[k] != 0.0
+    lines = lines_of(rng, priors)
+    for line in range(lines.shape[0]):
+        step = lines[line]
+        smooth, rough = False, False
+        for k in range(step.size):
+            smooth = smooth or (k < 2 and step[k] != 0.0)
+            rough = rough or (k >= 2 and step[k] != 0.0)
+        if not (smooth or rough):
+            continue
         level = value - rng.standard_exponential()
-        left = -width * rng.random()
-        right = left + width
+        left = -WIDTH * rng.random()
+        right = left + WIDTH
         while left < right:
             t = left + (right - left) * rng.random()
-            proposal = theta + t * step
-            at = scales_log_prior(proposal, variances, lengthscale)
+            for k in range(theta.size):
+                proposal[k] = theta[k] + t * step[k]
+            at = scales_log_prior(proposal, priors)
             if at > -np.inf:
                 if rough:
                     for k in range(d):
-                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, theta.size - 3)])
-                    fill_blocks(kernel, x, starts, phi, trial)
+                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, ells - 1)])
+                    fill_blocks(setting.kernel, x, starts, phi, trial)
                 sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
-                at += blocks_log_evidence(trial if rough else rho, r, starts, sigma2, tau2, shape)
+                at += blocks_log_evidence(trial if rough else rho, r, starts, sigma2, tau2, setting.shape)
                 evaluations += 1
             if at > level:
-                theta[:] = proposal
                 value = at
+                for k in range(theta.size):
+                    theta[k] = proposal[k]
+                    if k < 2 and step[k] != 0.0:
+                        chain.scales[k] = math.exp(theta[k])
                 if rough:
                     rho, trial = trial, rho
+                    for k in range(d):
+                        chain.phi[k] = phi[k]
                 break
             if t < 0.0:
                 left = t

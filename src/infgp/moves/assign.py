@@ -18,8 +18,8 @@ from scipy.linalg import lapack
 from infgp import compiled
 from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.model import Data, Model, State
-from infgp.moves.collapsed import KERNEL_CODE, group_order, residual
-from infgp.partition import IntArray, canonical
+from infgp.moves.collapsed import KERNEL_CODE
+from infgp.partition import IntArray
 
 #: Largest error of the linear systems after a sweep, relative to the largest residual. Beyond it the sweep is done
 #: again with fresh factorisations on the way.
@@ -43,7 +43,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     """
     n = data.y.size
     visits, uniforms = rng.permutation(n), rng.random(n)
-    r = residual(state, data)
+    r = data.y - data.h @ state.beta
     prior = np.empty((n, n))
     compiled.fill_covariance(KERNEL_CODE[model.kernel], data.x, state.phi[0], float(state.sigma2[0]), prior)
     limit = DRIFT_LIMIT * float(np.max(np.abs(r)))
@@ -75,7 +75,7 @@ def _visit(
     where = np.zeros(n, dtype=np.int64)
     quadratics, columns = np.zeros(n + 1), np.full(n + 1, -1, dtype=np.int64)
     reductions: list[FloatArray] = []
-    order, starts = group_order(labels)
+    order, starts = compiled.group_order(labels)
     compiled.seat(order, starts, compiled.LARGE, prior, tau2, r, inverse, alpha, members, counts, where, quadratics)
     for label in np.flatnonzero(counts > compiled.LARGE):
         s = order[starts[label] : starts[label + 1]]
@@ -109,7 +109,8 @@ def _visit(
     )
     if not changed:
         return labels, 0.0
-    return canonical(labels), float(compiled.drift(prior, tau2, alpha, r, members, counts))
+    compiled.relabel(labels)
+    return labels, float(compiled.drift(prior, tau2, alpha, r, members, counts))
 
 
 def _reductions(factor: FloatArray, prior: FloatArray, s: IntArray) -> FloatArray:

@@ -1,8 +1,10 @@
-"""What the collapsed moves share: labels grouped by surface and the evidence with the surfaces integrated out."""
+"""What the collapsed moves share: states as compiled code takes them, and scales that double precision can bear."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,56 +12,60 @@ from infgp import compiled
 from infgp.errors import InvalidInputError
 from infgp.linalg import FloatArray
 from infgp.model import Data, Model, State
-from infgp.partition import IntArray
-from infgp.priors import Fixed
+from infgp.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, Normal, UniformPhi
 
 KERNEL_CODE = {"se": 0, "matern52": 1}
 #: Scales with n σ² / τ² beyond this have no prior mass: covariances would be singular in double precision.
 CONDITION_LIMIT = 1e12
 
 
-@dataclass(frozen=True, eq=False)
-class Grouped:
-    """Observations ordered by surface; group g is rows ``starts[g]`` to ``starts[g + 1]``."""
-
-    order: IntArray
-    starts: IntArray
-    x: FloatArray
-    r: FloatArray
-
-
-def group_order(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """Observations ordered by label, and the bounds of the groups."""
-    order = np.argsort(labels, kind="stable")
-    ordered = labels[order]
-    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    return order, np.concatenate(([0], edges, [labels.size]))
+def changed(
+    change: Callable[[compiled.Setting, compiled.Chain], object], state: State, data: Data, model: Model
+) -> State:
+    """The state after `change` has had its way with a compiled copy of it. Labels are canonical."""
+    chain = compiled.Chain(
+        state.labels.copy(),
+        state.beta.copy(),
+        state.phi[0].copy(),
+        np.array([state.sigma2[0], state.tau2[0], state.nu]),
+    )
+    change(compiled.Setting(KERNEL_CODE[model.kernel], data.x, data.h, data.y, model.scale_shape), chain)
+    sigma2, tau2, nu = chain.scales
+    return State(chain.labels, chain.beta, float(nu), chain.phi[None, :], np.array([sigma2]), np.array([tau2]))
 
 
-def group(labels: IntArray, x: FloatArray, r: FloatArray) -> Grouped:
-    """Inputs and residuals grouped by label."""
-    order, starts = group_order(labels)
-    return Grouped(order, starts, x[order], r[order])
+def prior_numbers(model: Model, data: Data) -> compiled.PriorNumbers:
+    """The priors as compiled code takes them."""
+    p, (n, d) = model.priors, data.x.shape
+    free = isinstance(p.beta, Normal)
+    return compiled.PriorNumbers(
+        variances=np.array([_inverse_gamma(p.sigma2), _inverse_gamma(p.tau2)]),
+        lengthscale=_lengthscale(p.lengthscale),
+        lengthscales=d if model.ard else 1,
+        trend_mean=np.array(np.broadcast_to(p.beta.mean, (d + 1,))) if free else np.empty(0),  # type: ignore[union-attr]
+        trend_weight=1.0 / np.square(np.broadcast_to(p.beta.sd, (d + 1,))) if free else np.empty(0),  # type: ignore[union-attr]
+        largest_ratio=CONDITION_LIMIT / n,
+    )
 
 
-def residual(state: State, data: Data) -> FloatArray:
-    """y − h β."""
-    return np.asarray(data.y - data.h @ state.beta)
+def _inverse_gamma(prior: InverseGamma | Fixed) -> tuple[float, float]:
+    return (0.0, 0.0) if isinstance(prior, Fixed) else (prior.shape, prior.scale)
 
 
-def log_evidence(grouped: Grouped, model: Model, phi: FloatArray, sigma2: float, tau2: float) -> float:
-    """log p(r | z, Θ), summed over the groups."""
-    sizes = np.diff(grouped.starts)
-    rho = np.empty(int(sizes @ sizes))
-    compiled.fill_blocks(KERNEL_CODE[model.kernel], grouped.x, grouped.starts, phi, rho)
-    value: float = compiled.blocks_log_evidence(rho, grouped.r, grouped.starts, sigma2, tau2, model.scale_shape)
-    return value
+def _lengthscale(prior: LengthscalePrior) -> FloatArray:
+    if isinstance(prior, LogNormal) and prior.loc is not None:
+        return np.array([1.0, prior.loc, prior.scale, math.log(prior.lower)])
+    if isinstance(prior, UniformPhi) and prior.upper is not None:
+        return np.array([2.0, prior.upper])
+    if isinstance(prior, Fixed):
+        return np.zeros(1)
+    raise InvalidInputError(f"The collapsed sampler takes LogNormal, UniformPhi or Fixed length-scales, not {prior!r}.")
 
 
 def inside_limit(state: State, n: int, model: Model) -> State:
     """The state, moved inside the condition limit where a free scale allows it (a chain must start there)."""
     sigma2, tau2 = float(state.sigma2[0]), float(state.tau2[0])
-    if usable(n, sigma2, tau2):
+    if n * sigma2 <= CONDITION_LIMIT * tau2 and tau2 > 0.0:
         return state
     if not isinstance(model.priors.tau2, Fixed):
         return replace(state, tau2=np.array([10.0 * n * sigma2 / CONDITION_LIMIT]))
@@ -69,8 +75,3 @@ def inside_limit(state: State, n: int, model: Model) -> State:
         f"Fixed scales sigma2={sigma2!r} and tau2={tau2!r} make the covariance of {n} observations singular in double "
         f"precision: n sigma2 / tau2 must not exceed {CONDITION_LIMIT:g}. Fix tau2 at a larger value."
     )
-
-
-def usable(n: int, sigma2: float, tau2: float) -> bool:
-    """Whether the scales are inside the condition limit (and not NaN)."""
-    return n * sigma2 <= CONDITION_LIMIT * tau2 and tau2 > 0.0

@@ -12,17 +12,12 @@ with δ drawn from one distribution in either direction.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 
 from infgp import compiled
 from infgp.linalg import FloatArray
 from infgp.model import Data, Model, State
-from infgp.moves.collapsed import KERNEL_CODE, group, log_evidence, residual, usable
-from infgp.partition import IntArray, canonical
-from infgp.priors import InverseGamma
+from infgp.moves.collapsed import changed, prior_numbers
 
 #: Chance that the second anchor is one of the first's nearest inputs, and how many these are.
 NEAR, NEIGHBOURS = 0.5, 10
@@ -41,13 +36,14 @@ def anchor_pair(rng: np.random.Generator, x: FloatArray) -> tuple[int, int]:
     True
     """
     n = x.shape[0]
-    i = int(rng.integers(n))
+    i = int(rng.random() * n)
     if rng.random() < NEAR:
-        distance = np.square(x - x[i]).sum(axis=1)
+        gap = x - x[i]
+        distance = np.einsum("ij,ij->i", gap, gap)
         distance[i] = np.inf
         k = min(NEIGHBOURS, n - 1)
-        return i, int(np.argpartition(distance, k - 1)[rng.integers(k)])
-    j = int(rng.integers(n - 1))
+        return i, int(np.argpartition(distance, k - 1)[int(rng.random() * k)])
+    j = int(rng.random() * (n - 1))
     return i, j + (j >= i)
 
 
@@ -64,51 +60,18 @@ def split_merge(rng: np.random.Generator, state: State, data: Data, model: Model
     >>> split_merge(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model).labels.shape
     (6,)
     """
-    n, labels = data.y.size, state.labels
-    if n < 2:
+    if data.y.size < 2:
         return state
-    prior, shift = model.priors.tau2, 0.0
-    if isinstance(prior, InverseGamma) and rng.random() < SHIFT:
-        shift = SHIFT_MEAN * float(rng.standard_exponential())
-    i, j = anchor_pair(rng, data.x)
-    splits = bool(labels[i] == labels[j])
-    tau2 = float(state.tau2[0])
-    apart, together = (tau2 * np.exp(-shift), tau2) if splits else (tau2, tau2 * np.exp(shift))
-    phi, sigma2 = state.phi[0], float(state.sigma2[0])
-    if not usable(n, sigma2, apart):
-        return state
-
-    r = residual(state, data)
-    involved = (labels == labels[i]) | (labels == labels[j])
-    pool = np.flatnonzero(involved)
-    cov = np.empty((pool.size, pool.size))
-    compiled.fill_covariance(KERNEL_CODE[model.kernel], data.x[pool], phi, sigma2, cov)
-    order = _outward(cov, *np.searchsorted(pool, (i, j)))
-    present = (labels[pool[order]] == labels[j]).astype(np.int64)
-    m, sides = pool.size, np.empty(pool.size, dtype=np.int64)
-    forced = present[:0] if splits else present
-    log_q, log_ratio = compiled.grow(order, forced, rng.random(m), r[pool], cov, apart, model.scale_shape, sides)
-    log_ratio -= compiled.dense_log_evidence(cov, r[pool], together, model.scale_shape)
-    m_j = int(sides.sum())
-    log_ratio += math.log(state.nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
-    if shift and isinstance(prior, InverseGamma):
-        if m < n:
-            rest = group(labels[~involved], data.x[~involved], r[~involved])
-            log_ratio += log_evidence(rest, model, phi, sigma2, apart)
-            log_ratio -= log_evidence(rest, model, phi, sigma2, together)
-        # The step is in log τ², whose density is that of τ² times τ².
-        log_ratio += prior.logpdf(apart) - prior.logpdf(together) - shift
-    log_ratio -= log_q
-
-    if not -rng.standard_exponential() < (log_ratio if splits else -log_ratio):
-        return state
-    new = labels.copy()
-    new[pool[order[sides == 1]]] = labels.max() + 1 if splits else labels[i]
-    return replace(state, labels=canonical(new), tau2=np.array([apart if splits else together]))
+    priors = prior_numbers(model, data)
+    return changed(lambda setting, chain: propose(rng, setting, chain, priors), state, data, model)
 
 
-def _outward(cov: FloatArray, a: int, b: int) -> IntArray:
-    """The anchors a and b, then the others in the order of their correlation with the nearer of the two."""
-    nearness = np.maximum(cov[a], cov[b])
-    nearness[a], nearness[b] = np.inf, np.finfo(np.float64).max
-    return np.argsort(-nearness, kind="stable")
+def propose(
+    rng: np.random.Generator, setting: compiled.Setting, chain: compiled.Chain, priors: compiled.PriorNumbers
+) -> None:
+    """One proposal for a compiled chain of at least two observations, in place."""
+    shifts = priors.variances[1, 0] > 0.0 and rng.random() < SHIFT
+    shift = SHIFT_MEAN * rng.standard_exponential() if shifts else 0.0
+    i, j = anchor_pair(rng, setting.x)
+    uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
+    compiled.split_or_merge(setting, chain, priors, i, j, shift, uniforms, threshold)
