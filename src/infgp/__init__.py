@@ -13,24 +13,44 @@ from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, Miss
 
 if TYPE_CHECKING:
     from infgp.estimator import InfiniteGP
+    from infgp.optimizer import Optimizer
     from infgp.priors import Priors
+    from infgp.run import Result, maximize, minimize
+    from infgp.space import Choice, Float, Int
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Choice",
     "ConvergenceWarning",
+    "Float",
     "InfGPError",
     "InfiniteGP",
+    "Int",
     "InvalidInputError",
     "MissingExtraError",
     "NumericalError",
+    "Optimizer",
     "Priors",
+    "Result",
     "__version__",
+    "maximize",
+    "minimize",
 ]
 
 
 #: Names that bring SciPy, Numba or scikit-learn along, imported when they are first used.
-_LAZY = {"InfiniteGP": "infgp.estimator", "Priors": "infgp.priors"}
+_LAZY = {
+    "Choice": "infgp.space",
+    "Float": "infgp.space",
+    "InfiniteGP": "infgp.estimator",
+    "Int": "infgp.space",
+    "Optimizer": "infgp.optimizer",
+    "Priors": "infgp.priors",
+    "Result": "infgp.run",
+    "maximize": "infgp.run",
+    "minimize": "infgp.run",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -19,15 +18,14 @@ from infgp.diagnostics import diagnose
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
 from infgp.kernels import KERNELS
 from infgp.linalg import FloatArray, one_blas_thread
-from infgp.model import Data, Model, State
+from infgp.model import OWN_SCALE_SHAPE, Data, Model, State
 from infgp.moves.blocked import grid_factors
 from infgp.priors import Fixed, Grid, Priors
+from infgp.progress import progress_bar
 from infgp.sampler import ONE_SURFACE_SWEEP, STARTS, Chain, run_collapsed, run_truncated, sweep
 from infgp.scaling import InputScale, RewardScale
 
 SAMPLERS = ("collapsed", "truncated")
-#: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
-OWN_SCALE_SHAPE = 2.0
 #: Predictive components (points × draws × surfaces) held in memory at once.
 CHUNK = 2_000_000
 
@@ -177,7 +175,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         data = Data(input_scale.to_unit(x), reward_scale.to_standard(rewards))
         model = self._model(x.shape[1])
 
-        with one_blas_thread(), self._progress_bar() as on_sweep:
+        sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
+        with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
             run = self._runner(data, model, on_sweep)
             rngs = _generator(self.random_state).spawn(self.n_chains)
             starts = self._starts(x, rewards)
@@ -251,12 +250,6 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return False
         n = self._y.size
         return n <= y.size and np.array_equal(self._x, x[:n]) and np.array_equal(self._y, y[:n])
-
-    def _progress_bar(self) -> AbstractContextManager[Callable[[], object]]:
-        if not self.progress:
-            return nullcontext(lambda: None)
-        sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
-        return _Bar(require("tqdm", "progress").tqdm(total=sweeps, unit="sweep", desc="InfiniteGP"))
 
     def _keep(
         self,
@@ -519,19 +512,6 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             X, lambda mix, rows: np.column_stack([function(mix, column) for column in columns[rows].T])
         )
         return values.reshape(shape)
-
-
-class _Bar(AbstractContextManager["Callable[[], object]"]):
-    """A tqdm bar as a context whose value is its tick."""
-
-    def __init__(self, bar: Any) -> None:
-        self._bar = bar
-
-    def __enter__(self) -> Callable[[], object]:
-        return lambda: self._bar.update(1)
-
-    def __exit__(self, *exc: object) -> None:
-        self._bar.close()
 
 
 def _generator(random_state: object) -> np.random.Generator:

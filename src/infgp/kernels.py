@@ -99,6 +99,43 @@ def correlation(kernel: str, x: FloatArray, z: FloatArray, phi: FloatArray) -> F
     return _VALUE[kernel](scaled_sqdist(x, z, phi))
 
 
+def correlation_and_slope(kernel: str, x: FloatArray, z: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """ρ(q_ij) and its derivative ρ'(q_ij), shapes (n, m); ∂ρ/∂x_ik = 2 φ_k (x_ik − z_jk) ρ'(q_ij).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rho, slope = correlation_and_slope("se", np.zeros((1, 1)), np.ones((1, 1)), np.array([0.5]))
+    >>> float((rho + slope)[0, 0])
+    0.0
+    """
+    q = scaled_sqdist(x, z, phi)
+    if kernel == "se":
+        rho = np.exp(-q)
+        return rho, -rho
+    a = np.sqrt(10.0 * q)
+    decay = np.exp(-a)
+    return (1.0 + a + a * a / 3.0) * decay, -5.0 / 3.0 * (1.0 + a) * decay
+
+
+def spectral_draw(rng: np.random.Generator, kernel: str, phi: FloatArray, size: int) -> FloatArray:
+    """Frequencies ω from the kernel's spectral density, shape (size, d): ρ(x − x') = E cos ω·(x − x').
+
+    Gaussian for the squared exponential, Student-t with five degrees of freedom for Matérn-5/2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spectral_draw(np.random.default_rng(0), "se", np.array([0.5, 2.0]), 7).shape
+    (7, 2)
+    """
+    check_choice("kernel", kernel, KERNELS)
+    omega = rng.standard_normal((size, phi.size)) * np.sqrt(2.0 * phi)
+    if kernel == "matern52":
+        omega *= np.sqrt(5.0 / rng.chisquare(5.0, size))[:, None]
+    return omega
+
+
 def log_phi_gradient(kernel: str, x: FloatArray, phi: FloatArray, weights: FloatArray) -> FloatArray:
     """Gradient of Σ_ij W_ij ρ_φ(x_i, x_j) with respect to log φ, for a symmetric W held fixed.
 

@@ -21,6 +21,9 @@ from infgp.linalg import FloatArray, cholesky, log_normal_pdf, log_student_pdf, 
 from infgp.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.priors import Fixed, Priors
 
+#: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
+OWN_SCALE_SHAPE = 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class Data:

@@ -161,6 +161,11 @@ class Int:
         """Coordinates of the values that `u` decodes to."""
         return self._position(self._cell(u))
 
+    def others(self, value: int) -> list[int]:
+        """Values to try instead: the next ones, and some an eighth of the range away."""
+        far = max(1, (self.high - self.low) // 8)
+        return sorted({v for v in (value - far, value - 1, value + 1, value + far) if self.low <= v <= self.high})
+
     def check(self, name: str, value: object) -> int:
         """Return `value` as an int within the range, or raise."""
         value = _plain(value)
@@ -241,6 +246,10 @@ class Choice:
     def snap(self, u: FloatArray) -> FloatArray:
         """Coordinates of the values that `u` decodes to."""
         return self._one_hot(np.argmax(u, axis=1))
+
+    def others(self, value: Scalar) -> list[Scalar]:
+        """The other options."""
+        return [option for option in self.options if _identity(option) != _identity(value)]
 
     def check(self, name: str, value: object) -> Scalar:
         """Return the option that `value` is, or raise."""
@@ -334,6 +343,20 @@ class Space:
         Equals ``to_unit(from_unit(u))`` up to the rounding of the values themselves.
         """
         return np.hstack([parameter.snap(block) for parameter, block in self._blocks(u) if parameter.width])
+
+    def neighbours(self, u: FloatArray) -> FloatArray:
+        """Positions, shape (m, d), that differ from `u`, shape (d,), in one integer or one choice."""
+        out, start = [], 0
+        for parameter, block in self._blocks(np.asarray(u)[None]):
+            if isinstance(parameter, Float) or not parameter.width:
+                start += parameter.width
+                continue
+            other = parameter.encode(parameter.others(parameter.decode(block)[0]))  # type: ignore[arg-type]
+            moved = np.tile(u, (other.shape[0], 1))
+            moved[:, start : start + parameter.width] = other
+            out.append(moved)
+            start += parameter.width
+        return np.concatenate(out) if out else np.empty((0, self.d))
 
     def validate(self, point: Mapping[str, object]) -> Point:
         """A copy of the point with plain Python values in the order of the space, or an error if it is outside."""

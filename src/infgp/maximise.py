@@ -1,0 +1,155 @@
+"""Maximising a score over a space: many candidates, then gradients from the best of them.
+
+What is scored is what is evaluated: integers and choices are rounded before every score. Gradients move the
+continuous coordinates; integers and choices are then improved one at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize as scipy_minimize
+
+from infgp.linalg import FloatArray
+from infgp.space import Space
+
+#: Candidates spread over the cube, and candidates around each of the good points.
+SPREAD, AROUND = 512, 48
+#: Standard deviations of the candidates around a good point, from the widest to the narrowest.
+WIDEST, NARROWEST = 0.2, 0.002
+#: Candidates that gradients start from, and iterations for them.
+STARTS, ITERATIONS = 8, 60
+#: Rounds of one-at-a-time changes of integers and choices.
+ROUNDS = 4
+
+
+class Score(Protocol):
+    """A function of the unit cube, in batch."""
+
+    def __call__(self, at: FloatArray) -> FloatArray:
+        """Values at the rows of `at`, shape (m,)."""
+
+    def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values, shape (m,), and gradients, shape (m, d)."""
+
+
+def candidates(rng: np.random.Generator, space: Space, good: FloatArray, spread: int = SPREAD) -> FloatArray:
+    """Points over the whole space and, at several scales, around the `good` ones (which are among them).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.space import Float
+    >>> space = Space.of({"a": Float(0, 1)})
+    >>> candidates(np.random.default_rng(0), space, np.array([[0.5]]), 16).shape
+    (65, 1)
+    """
+    d = space.d
+    parts = [space.sobol(rng, spread), good]
+    for centre in good:
+        width = np.exp(rng.uniform(np.log(NARROWEST), np.log(WIDEST), (AROUND, 1)))
+        step = width * rng.standard_normal((AROUND, d))
+        step[rng.random((AROUND, d)) > min(1.0, 10.0 / d)] = 0.0  # sparse where there are many coordinates
+        parts.append(centre + step)
+    return space.snap(np.clip(np.concatenate(parts), 0.0, 1.0))
+
+
+def maximise(
+    rng: np.random.Generator, score: Score, space: Space, good: FloatArray, effort: int = 1
+) -> tuple[FloatArray, float]:
+    """The best point found, shape (d,), snapped to the space, and its score.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    score : Score
+    space : Space
+    good : array, shape (k, d)
+        Points worth a closer look: good observations, maxima of the surfaces.
+    effort : int
+        Multiplies candidates and starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.paths import Path
+    >>> from infgp.space import Float
+    >>> space = Space.of({"a": Float(0, 1), "b": Float(0, 1)})
+    >>> x, value = maximise(np.random.default_rng(0), Path(np.array([0.0, 1.0, -1.0]), (), ()), space, np.empty((0, 2)))
+    >>> x.round(6), round(value, 6)
+    (array([1., 0.]), 1.0)
+    """
+    points = candidates(rng, space, good, effort * SPREAD)
+    values = _clean(score(points))
+    starts = points[_spread_best(points, values, effort * STARTS)]
+    free = ~space.discrete
+    if free.any():
+        starts = _climb(score, space, starts, free)
+    if space.discrete.any():
+        starts = _exchange(score, space, starts, free)
+    points = np.concatenate((points[[np.argmax(values)]], starts))
+    values = _clean(score(points))
+    best = int(np.argmax(values))
+    return points[best], float(values[best])
+
+
+def _clean(values: FloatArray) -> FloatArray:
+    """What cannot be scored is never chosen."""
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArray:
+    """Indices of good points that are not all in one place: the best, then the best of those away from the chosen."""
+    order = np.argsort(-values, kind="stable")[: 40 * count]
+    apart = 0.03 * np.sqrt(points.shape[1])
+    chosen: list[int] = []
+    for i in order:
+        if not chosen or np.min(np.linalg.norm(points[chosen] - points[i], axis=1)) > apart:
+            chosen.append(int(i))
+        if len(chosen) == count:
+            break
+    return np.array(chosen)
+
+
+def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay."""
+    shape = starts[:, free].shape
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        at = starts.copy()
+        at[:, free] = flat.reshape(shape)
+        value, gradient = score.value_and_gradient(at)
+        if not (np.isfinite(value).all() and np.isfinite(gradient).all()):
+            return np.inf, np.zeros(flat.size)
+        return -float(value.sum()), -gradient[:, free].ravel()
+
+    found = scipy_minimize(
+        objective,
+        starts[:, free].ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * int(np.prod(shape)),
+        options={"maxiter": ITERATIONS, "maxcor": 20},
+    )
+    out = starts.copy()
+    out[:, free] = found.x.reshape(shape)
+    return space.snap(out)
+
+
+def _exchange(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """Improve integers and choices one at a time, and the continuous coordinates after each change."""
+    out = []
+    for x in starts:
+        best, value = x, float(_clean(score(x[None]))[0])
+        for _ in range(ROUNDS):
+            near = space.neighbours(best)
+            values = _clean(score(near))
+            k = int(np.argmax(values))
+            if not values[k] > value:
+                break
+            best, value = near[k], float(values[k])
+        out.append(best)
+    points = np.array(out)
+    return _climb(score, space, points, free) if free.any() else points

@@ -1,0 +1,500 @@
+"""`Optimizer`: ask, tell, recommend, save."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.improvement import Belief
+from infgp.kernels import KERNELS
+from infgp.linalg import FloatArray, one_blas_thread
+from infgp.maximise import maximise
+from infgp.model import OWN_SCALE_SHAPE, Data, Model, State, draw_own_scales
+from infgp.moves.collapsed import inside_limit
+from infgp.posterior import predictive
+from infgp.priors import Priors
+from infgp.sampler import ONE_SURFACE_SWEEP, Move, start_state, sweep
+from infgp.scaling import RewardScale
+from infgp.space import Parameter, Point, Space
+from infgp.thompson import Expected, Exploration, best_of, check_strategy, restandardise, suggest
+
+logger = logging.getLogger("infgp")
+
+FORMAT, VERSION = "infgp.Optimizer", 1
+DIRECTIONS = ("maximize", "minimize")
+#: Sweeps of the chain: for the first model, after each batch of new rewards, and before a recommendation. Work is
+#: kept level by doing fewer where each costs more: at most `most`, at least `least`, otherwise work / n.
+FIRST, NEXT, LAST = (20_000, 20, 200), (2_000, 2, 20), (5_000, 5, 60)
+#: States kept from these sweeps.
+STATES, LAST_STATES = 5, 12
+#: Quantiles of a reward that a recommendation reports.
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A point and its reward; None for a failed evaluation."""
+
+    point: Point
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The point with the best posterior expected reward, and what to expect there.
+
+    Attributes
+    ----------
+    point : dict
+        Maximiser (or minimiser) of the expected reward over the whole space, evaluated points included.
+    mean, std : float
+        Expected reward there, and how uncertain that expectation is.
+    quantiles : dict of float to float
+        Of a single further reward there, noise included.
+    best_evaluated : dict
+        The evaluated point with the best expected reward: the choice for those who distrust interpolation.
+    """
+
+    point: Point
+    mean: float
+    std: float
+    quantiles: dict[float, float]
+    best_evaluated: Point
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """States of the chain, for the first `n` rewards in units of (location, scale)."""
+
+    states: tuple[State, ...]
+    n: int
+    unit: tuple[float, float]
+
+
+class Optimizer:
+    """Bayesian optimization that is not fooled by one lucky draw.
+
+    Parameters
+    ----------
+    space : mapping of str to Float, Int or Choice
+    direction : {"maximize", "minimize"}, default="maximize"
+    seed : int or None, default=None
+        The same seed and rewards give the same points, also across ``save`` and ``load``.
+    target : {"main", "mean", "surface"}, default="main"
+        What is optimised: the dominant surface, which rare rewards of any size do not move; the expected reward, all
+        surfaces weighed by how often they occur; or (Thompson sampling only, the paper's Algorithm 1) a surface drawn
+        by these weights.
+    acquisition : {"logei", "thompson", "local"}, default="logei"
+        Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
+        points.
+    exploration : "paper", float or (float, float), default=0.0
+        Chance C n^(−λ) of a uniform random point at step n: "paper" is C = 1, λ = ½; a number is C.
+    surfaces : {None, 1}, default=None
+        None for any number of surfaces; 1 for an ordinary GP.
+    kernel : {"se", "matern52"}, default="se"
+    n_initial : int or None, default=None
+        Points of a Sobol design before the model is asked; 2 (d + 1) by default. Earlier data counts.
+
+    Examples
+    --------
+    >>> import infgp
+    >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0, n_initial=4)
+    >>> for _ in range(8):
+    ...     point = optimizer.ask()
+    ...     optimizer.tell(point, -(point["x"] - 0.3) ** 2)
+    >>> abs(optimizer.recommend().point["x"] - 0.3) < 0.05
+    True
+    """
+
+    def __init__(
+        self,
+        space: Mapping[str, Parameter] | Space,
+        direction: str = "maximize",
+        seed: int | None = None,
+        *,
+        target: str = "main",
+        acquisition: str = "logei",
+        exploration: str | float | tuple[float, float] = 0.0,
+        surfaces: int | None = None,
+        kernel: str = "se",
+        n_initial: int | None = None,
+    ) -> None:
+        self.space = Space.of(space)
+        check_choice("direction", direction, DIRECTIONS)
+        check_strategy(acquisition, target)
+        check_choice("kernel", kernel, KERNELS)
+        if surfaces not in (None, 1):
+            raise InvalidInputError(f"surfaces must be None (any number) or 1 (an ordinary GP), but got {surfaces!r}.")
+        if n_initial is not None:
+            check_int("n_initial", n_initial, 1)
+        if seed is not None:
+            check_int("seed", seed, 0)
+        self.direction, self.target, self.acquisition = direction, target, acquisition
+        self.exploration, self.surfaces, self.kernel = Exploration.of(exploration), surfaces, kernel
+        self.n_initial = 2 * (self.space.d + 1) if n_initial is None else int(n_initial)
+        self._entropy = int(np.random.SeedSequence(seed).entropy)  # type: ignore[arg-type]
+        self._asked = 0
+        self._observations: list[Observation] = []
+        self._pending: list[Point] = []
+        self._chain: _Chain | None = None
+        self._encoded = np.empty((0, self.space.d))  # of the observations
+
+    # --- Ask and tell ------------------------------------------------------------------------------------------------
+
+    @overload
+    def ask(self, n: None = None) -> Point: ...
+    @overload
+    def ask(self, n: int) -> list[Point]: ...
+    def ask(self, n: int | None = None) -> Point | list[Point]:
+        """The next point to evaluate, or the next `n`; they are pending until they are told.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> len(Optimizer({"k": infgp.Int(1, 9)}, seed=0).ask(3))
+        3
+        """
+        if n is None:
+            return self._next()
+        return [self._next() for _ in range(check_int("n", n, 1))]
+
+    def tell(self, point: Mapping[str, object], value: float | None) -> None:
+        """Report the reward of a point, whether it was asked for or not.
+
+        Parameters
+        ----------
+        point : mapping of str to value
+        value : float or None
+            None, NaN and infinities record a failed evaluation, which never enters the likelihood.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)})
+        >>> optimizer.tell({"x": 0.5}, 1.0)
+        >>> optimizer.tell({"x": 0.6}, None)
+        >>> optimizer.best_observed.point
+        {'x': 0.5}
+        """
+        valid = self.space.validate(point)
+        observation = Observation(valid, _reward(value))
+        encoded = np.vstack((self._encoded, self.space.to_unit([valid])))
+        key = self.space.key(valid)
+        match = next((i for i, p in enumerate(self._pending) if self.space.key(p) == key), None)
+        if match is not None:
+            del self._pending[match]
+        self._encoded = encoded
+        self._observations.append(observation)
+
+    def withdraw(self, point: Mapping[str, object]) -> None:
+        """Take a point that will not be evaluated off the pending ones (the latest, if it is pending several times).
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)})
+        >>> optimizer.withdraw(optimizer.ask())
+        >>> optimizer.pending
+        ()
+        """
+        key = self.space.key(self.space.validate(point))
+        match = [i for i, p in enumerate(self._pending) if self.space.key(p) == key]
+        if not match:
+            raise InvalidInputError(f"{dict(point)!r} is not pending; nothing was changed.")
+        del self._pending[match[-1]]
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Everything told, in its order."""
+        return tuple(self._observations)
+
+    @property
+    def pending(self) -> tuple[Point, ...]:
+        """Points asked for and not told yet, in their order."""
+        return tuple(dict(point) for point in self._pending)
+
+    @property
+    def best_observed(self) -> Observation | None:
+        """The luckiest draw: the best reward seen. Not to be confused with :meth:`recommend`."""
+        done = [o for o in self._observations if o.value is not None]
+        return max(done, key=lambda o: self._sign * (o.value or 0.0), default=None)
+
+    def _next(self) -> Point:
+        rng = self._generator(0, self._asked)
+        with one_blas_thread():
+            u = self._propose(rng)
+        point = self.space.from_unit(u[None])[0]
+        self._asked += 1
+        self._pending.append(point)
+        return dict(point)
+
+    def _propose(self, rng: np.random.Generator) -> FloatArray:
+        """A position in the unit cube; whatever goes wrong, a valid one."""
+        begun = len(self._observations) + len(self._pending)
+        if begun < self.n_initial:
+            return np.asarray(self.space.sobol(self._generator(1), self.n_initial)[begun])
+        uniform = np.asarray(self.space.snap(rng.random((1, self.space.d)))[0])
+        x, y = self._rewards()
+        if not y.size or rng.random() < self.exploration.chance(y.size):
+            return uniform
+        try:
+            self._chain = self._advance(rng, x, y, NEXT, STATES)
+            u = suggest(
+                rng,
+                self._chain.states,
+                Data(x, (y - self._chain.unit[0]) / self._chain.unit[1]),
+                self._model,
+                self.space,
+                acquisition=self.acquisition,
+                target=self.target,
+                pending=self._encode(self._pending),
+                failed=self._encoded[[o.value is None for o in self._observations]],
+            )
+            if np.isfinite(u).all():
+                return u
+            logger.warning("The model gave no finite point; a random one takes its place.")
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+            logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
+        return uniform
+
+    # --- Recommend ---------------------------------------------------------------------------------------------------
+
+    def recommend(self) -> Recommendation:
+        """The point with the best posterior expected reward. Asking for it does not change what comes next.
+
+        Raises
+        ------
+        InvalidInputError
+            Before any reward has been told.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, -(x - 0.5) ** 2)
+        >>> abs(optimizer.recommend().point["x"] - 0.5) < 0.1
+        True
+        """
+        x, y = self._rewards()
+        if not y.size:
+            raise InvalidInputError("There is nothing to recommend yet: tell at least one reward first.")
+        rng = self._generator(2, len(self._observations))
+        target = "main" if self.target == "surface" else self.target
+        with one_blas_thread():
+            chain = self._advance(rng, x, y, LAST, LAST_STATES, again=True)
+            location, scale = chain.unit
+            data = Data(x, (y - location) / scale)
+            beliefs = tuple(Belief.of(state, data, self._model, target) for state in chain.states)
+            score = Expected(beliefs)
+            good = best_of(x, score(x))
+            at, _ = maximise(rng, score, self.space, good)
+            laws = [belief(at[None]) for belief in beliefs]
+            mixture = predictive(chain.states, data, self._model, at[None])
+        means = np.array([mean[0] for mean, _ in laws])
+        std = float(np.sqrt(np.mean([variance[0] for _, variance in laws]) + means.var()))
+        levels = QUANTILES if self._sign > 0 else tuple(1.0 - q for q in QUANTILES)
+        rewards = self._sign * (location + scale * mixture.quantile(np.array(levels))[0])
+        told = [o.point for o in self._observations if o.value is not None]
+        evaluated = int(np.argmax((x == good[0]).all(axis=1)))
+        return Recommendation(
+            point=self.space.from_unit(at[None])[0],
+            mean=self._sign * (location + scale * float(means.mean())),
+            std=scale * std,
+            quantiles=dict(zip(QUANTILES, map(float, rewards), strict=True)),
+            best_evaluated=dict(told[evaluated]),
+        )
+
+    # --- The chain ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.direction == "maximize" else -1.0
+
+    @property
+    def _model(self) -> Model:
+        d = self.space.d
+        return Model(self.kernel, Priors().resolve(d), ard=d > 1, scale_shape=OWN_SCALE_SHAPE)
+
+    def _generator(self, *key: int) -> np.random.Generator:
+        """Randomness for one purpose: an interrupted step leaves no trace in the next."""
+        return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=key))
+
+    def _encode(self, points: list[Point]) -> FloatArray:
+        return self.space.to_unit(points) if points else np.empty((0, self.space.d))
+
+    def _rewards(self) -> tuple[FloatArray, FloatArray]:
+        """Inputs in the unit cube and rewards, larger is better, of the evaluations that succeeded."""
+        done = [o.value is not None for o in self._observations]
+        y = np.array([o.value for o in self._observations if o.value is not None], dtype=np.float64)
+        return self._encoded[done], self._sign * y
+
+    def _advance(
+        self,
+        rng: np.random.Generator,
+        x: FloatArray,
+        y: FloatArray,
+        budget: tuple[int, int, int],
+        keep: int,
+        again: bool = False,
+    ) -> _Chain:
+        """The chain with the rewards that it has not seen yet, some sweeps on; as it is if there are none."""
+        chain, model = self._chain, self._model
+        if chain is not None and chain.n == y.size and not again:
+            return chain
+        unit = RewardScale.fit(y)
+        data = Data(x, unit.to_standard(y))
+        if chain is None:
+            state = start_state(rng, data, model, "one")
+            for _ in range(_sweeps(FIRST, y.size)):
+                state = self._sweep(rng, state, data, model)
+        else:
+            state = restandardise(chain.states[-1], chain.unit, (unit.location, unit.scale))
+            state = inside_limit(start_state(rng, data, model, state), y.size, model)
+        sweeps = _sweeps(budget, y.size)
+        kept = set(np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist())
+        states = []
+        for b in range(sweeps):
+            state = self._sweep(rng, state, data, model)
+            if b in kept:
+                states.append(draw_own_scales(rng, state, data, model))
+        return _Chain(tuple(states), y.size, (unit.location, unit.scale))
+
+    def _sweep(self, rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+        moves: tuple[Move, ...] = (sweep,) if self.surfaces is None else ONE_SURFACE_SWEEP
+        for move in moves:
+            state = move(rng, state, data, model)
+        return state
+
+    # --- Save and load -----------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file, all of it or nothing: a crash on the way leaves the old file.
+
+        Examples
+        --------
+        >>> import infgp, tempfile, os
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     optimizer.save(os.path.join(folder, "run.json"))
+        ...     again = Optimizer.load(os.path.join(folder, "run.json"))
+        >>> again.ask() == optimizer.ask()
+        True
+        """
+        target = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(self.to_json(), file, allow_nan=False)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Optimizer:
+        """The optimizer that :meth:`save` wrote; it goes on as if nothing had happened."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            raise InvalidInputError(
+                f"{os.fspath(path)} is not JSON ({error}); give a file that Optimizer.save wrote."
+            ) from error
+        return cls.from_json(content)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, in plain JSON types; :meth:`from_json` undoes it."""
+        chain = self._chain
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "space": self.space.to_json(),
+            "options": {
+                "direction": self.direction,
+                "target": self.target,
+                "acquisition": self.acquisition,
+                "exploration": [self.exploration.c, self.exploration.power],
+                "surfaces": self.surfaces,
+                "kernel": self.kernel,
+                "n_initial": self.n_initial,
+            },
+            "entropy": str(self._entropy),  # 128 bits: more than some readers of JSON hold in a number
+            "asked": self._asked,
+            "observations": [{"point": o.point, "value": o.value} for o in self._observations],
+            "pending": self._pending,
+            "chain": None
+            if chain is None
+            else {
+                "n": chain.n,
+                "unit": list(chain.unit),
+                "states": [_plain_state(state) for state in chain.states],
+            },
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Optimizer:
+        """The optimizer that :meth:`to_json` described."""
+        if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+            raise InvalidInputError("This is not a saved optimizer; give what Optimizer.save or to_json wrote.")
+        if content.get("version") != VERSION:
+            raise InvalidInputError(
+                f"This optimizer was saved in version {content.get('version')!r} of the format, and this infgp reads "
+                f"version {VERSION}; use the infgp that wrote it."
+            )
+        try:
+            options = dict(content["options"])
+            options["exploration"] = tuple(options["exploration"])
+            out = cls(Space.from_json(content["space"]), **options)
+            out._entropy, out._asked = int(content["entropy"]), check_int("asked", content["asked"], 0)
+            for entry in content["observations"]:
+                out.tell(entry["point"], entry["value"])
+            out._pending = [out.space.validate(point) for point in content["pending"]]
+            if content["chain"] is not None:
+                location, scale = content["chain"]["unit"]
+                states = tuple(_state(entry) for entry in content["chain"]["states"])
+                out._chain = _Chain(states, check_int("n", content["chain"]["n"], 1), (float(location), float(scale)))
+        except (KeyError, TypeError) as error:
+            raise InvalidInputError(f"The saved optimizer is damaged: {error!r} is missing or malformed.") from error
+        return out
+
+
+def _reward(value: object) -> float | None:
+    """A finite float, or None for what counts as failed."""
+    if value is None:
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"A reward must be a number, or None for a failed evaluation, but got {value!r}."
+        ) from None
+    return number if math.isfinite(number) else None
+
+
+def _sweeps(budget: tuple[int, int, int], n: int) -> int:
+    work, least, most = budget
+    return int(min(max(work // n, least), most))
+
+
+def _plain_state(state: State) -> dict[str, Any]:
+    """A state in plain JSON types; :func:`_state` undoes it."""
+    values = {name: getattr(state, name) for name in State.__dataclass_fields__}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _state(entry: Mapping[str, Any]) -> State:
+    arrays = {name: np.array(value, dtype=np.float64) for name, value in entry.items()}
+    labels = np.array(entry["labels"], dtype=np.int64)
+    return State(**{**arrays, "labels": labels, "nu": float(entry["nu"])})  # type: ignore[arg-type]

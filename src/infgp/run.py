@@ -1,0 +1,289 @@
+"""`maximize` and `minimize`: the loop around an :class:`~infgp.Optimizer`, serial or on any executor."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+from infgp.errors import InvalidInputError, check_int, check_positive, require
+from infgp.optimizer import Observation, Optimizer, Recommendation
+from infgp.progress import progress_bar
+from infgp.space import Parameter, Point, Space
+
+logger = logging.getLogger("infgp")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run has found; prints as a small table.
+
+    Attributes
+    ----------
+    recommendation : Recommendation or None
+        The point with the best expected reward; None if no evaluation succeeded.
+    best_observed : Observation or None
+        The luckiest draw.
+    observations : tuple of Observation
+        All evaluations, in the order in which they came back.
+    seconds : float
+        Duration of the run.
+    stopped_by : {"budget", "time", "callback", "interrupt"}
+    optimizer : Optimizer
+        To go on with: ``maximize(f, result.optimizer, budget=50)``.
+    """
+
+    recommendation: Recommendation | None
+    best_observed: Observation | None
+    observations: tuple[Observation, ...]
+    seconds: float
+    stopped_by: str
+    optimizer: Optimizer
+
+    @property
+    def point(self) -> Point | None:
+        """The recommended point."""
+        return None if self.recommendation is None else self.recommendation.point
+
+    def to_frame(self) -> Any:
+        """All evaluations as a pandas data frame: a column for each parameter, and ``value`` (NaN where failed)."""
+        pandas = require("pandas", "frame")
+        rows = [{**o.point, "value": float("nan") if o.value is None else o.value} for o in self.observations]
+        return pandas.DataFrame(rows, columns=[*self.optimizer.space.names, "value"])
+
+    def __str__(self) -> str:
+        failed = sum(o.value is None for o in self.observations)
+        rows = [("evaluations", f"{len(self.observations)} ({failed} failed), stopped by {self.stopped_by}")]
+        if self.recommendation is not None:
+            r = self.recommendation
+            low, _, high = r.quantiles.values()
+            rows += [(name, _short(value)) for name, value in r.point.items()]
+            rows += [
+                ("expected reward", f"{r.mean:.4g} ± {r.std:.2g}"),
+                ("90 % of rewards", f"{low:.4g} … {high:.4g}"),
+            ]
+        if self.best_observed is not None:
+            rows.append(("luckiest reward", f"{self.best_observed.value:.4g} (not the recommendation)"))
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def _short(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def maximize(
+    f: Callable[..., float | None],
+    space: Mapping[str, Parameter] | Space | Optimizer,
+    budget: int,
+    seed: int | None = None,
+    *,
+    callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
+    max_seconds: float | None = None,
+    executor: Executor | None = None,
+    n_workers: int | None = None,
+    progress: bool = False,
+    catch: tuple[type[Exception], ...] = (),
+    **options: Any,
+) -> Result:
+    """Find the input with the best expected reward of a noisy function.
+
+    Parameters
+    ----------
+    f : callable
+        Called with the parameters by name, ``f(x=0.3, kind="a")``, or, if it has a single parameter whose name is not
+        in the space, with the point as a dict. Returns the reward; None or NaN for a failed evaluation.
+    space : mapping of str to Float, Int or Choice, or Optimizer
+        An optimizer goes on from where it is; `seed` and options are then its own.
+    budget : int
+        Evaluations of `f` in this run.
+    seed : int or None
+    callbacks : tuple of callables
+        Each is called after every evaluation with the optimizer and the observation. One that returns True stops the
+        run.
+    max_seconds : float or None
+        No evaluation begins after so many seconds.
+    executor : concurrent.futures.Executor or None
+        Where `f` is evaluated; by default in this thread, one at a time.
+    n_workers : int or None
+        Evaluations under way at once on the executor; by default the executor's own number of workers.
+    progress : bool
+        Show a progress bar (needs the extra ``progress``).
+    catch : tuple of exception types
+        Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
+    **options
+        Further options of :class:`~infgp.Optimizer`.
+
+    Returns
+    -------
+    Result
+        Also after Ctrl-C, with what there is.
+
+    Examples
+    --------
+    >>> import infgp
+    >>> result = maximize(lambda x: -(x - 0.3) ** 2, {"x": infgp.Float(0.0, 1.0)}, budget=12, seed=0)
+    >>> abs(result.point["x"] - 0.3) < 0.05
+    True
+    """
+    optimizer = _optimizer(space, "maximize", seed, options)
+    return _run(f, optimizer, budget, callbacks, max_seconds, executor, n_workers, progress, catch)
+
+
+def minimize(
+    f: Callable[..., float | None],
+    space: Mapping[str, Parameter] | Space | Optimizer,
+    budget: int,
+    seed: int | None = None,
+    *,
+    callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
+    max_seconds: float | None = None,
+    executor: Executor | None = None,
+    n_workers: int | None = None,
+    progress: bool = False,
+    catch: tuple[type[Exception], ...] = (),
+    **options: Any,
+) -> Result:
+    """Find the input with the least expected cost of a noisy function; see :func:`maximize`.
+
+    Examples
+    --------
+    >>> import infgp
+    >>> result = minimize(lambda x: (x - 0.3) ** 2, {"x": infgp.Float(0.0, 1.0)}, budget=12, seed=0)
+    >>> abs(result.point["x"] - 0.3) < 0.05
+    True
+    """
+    optimizer = _optimizer(space, "minimize", seed, options)
+    return _run(f, optimizer, budget, callbacks, max_seconds, executor, n_workers, progress, catch)
+
+
+def _run(
+    f: Callable[..., float | None],
+    optimizer: Optimizer,
+    budget: int,
+    callbacks: tuple[Callable[[Optimizer, Observation], object], ...],
+    max_seconds: float | None,
+    executor: Executor | None,
+    n_workers: int | None,
+    progress: bool,
+    catch: tuple[type[Exception], ...],
+) -> Result:
+    """The loop; what is not finished at its end is no longer pending."""
+    check_int("budget", budget, 1)
+    if max_seconds is not None:
+        check_positive("max_seconds", max_seconds)
+    if not callable(f):
+        raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
+    call = _caller(f, optimizer.space)
+    workers = 1 if executor is None else _workers(executor, n_workers)
+    begin, told, stopped_by = time.monotonic(), len(optimizer.observations), "budget"
+    begun, running, open_points = 0, dict[Future[float | None], Point](), list[Point]()
+
+    def late() -> bool:
+        return max_seconds is not None and time.monotonic() - begin >= max_seconds
+
+    def finish(point: Point, value: float | None) -> bool:
+        """Tell, call back; whether to stop."""
+        optimizer.tell(point, value)
+        open_points.remove(point)
+        tick()
+        observation = optimizer.observations[-1]
+        answers = [callback(optimizer, observation) for callback in callbacks]  # all are called
+        return any(answer is True for answer in answers)
+
+    with progress_bar(progress, budget, "evaluation") as tick:
+        try:
+            while begun < budget or running:
+                while begun < budget and len(running) < workers and not late():
+                    open_points.append(point := optimizer.ask())
+                    begun += 1
+                    running[_submit(executor, call, point)] = point
+                if not running:
+                    stopped_by = "time"
+                    break
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                stop = [finish(running.pop(job), _value(job, catch)) for job in done]
+                if any(stop):
+                    stopped_by = "callback"
+                    break
+        except KeyboardInterrupt:
+            stopped_by = "interrupt"
+        finally:
+            for job in running:
+                job.cancel()
+            for point in open_points:
+                optimizer.withdraw(point)
+    observations = optimizer.observations[told:]
+    some = any(o.value is not None for o in optimizer.observations)
+    return Result(
+        recommendation=optimizer.recommend() if some else None,
+        best_observed=optimizer.best_observed,
+        observations=observations,
+        seconds=time.monotonic() - begin,
+        stopped_by=stopped_by,
+        optimizer=optimizer,
+    )
+
+
+def _optimizer(
+    space: Mapping[str, Parameter] | Space | Optimizer, direction: str, seed: int | None, options: dict[str, Any]
+) -> Optimizer:
+    if not isinstance(space, Optimizer):
+        return Optimizer(space, direction, seed, **options)
+    if seed is not None or options:
+        raise InvalidInputError("An optimizer brings its own seed and options; leave them out, or give its space.")
+    if space.direction != direction:
+        raise InvalidInputError(f"The optimizer was made to {space.direction}; call infgp.{space.direction} with it.")
+    return space
+
+
+def _caller(f: Callable[..., float | None], space: Space) -> Callable[[Point], float | None]:
+    """How `f` takes a point: by name, or as one dict."""
+    try:
+        names = list(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        names = []
+    if len(names) == 1 and names[0] not in space.names:
+        kind = inspect.signature(f).parameters[names[0]].kind
+        if kind is not inspect.Parameter.VAR_KEYWORD:
+            return f
+    return _ByName(f)
+
+
+@dataclass(frozen=True)
+class _ByName:
+    """`f` with the values of a point as keyword arguments; unlike a closure it can be sent to another process."""
+
+    f: Callable[..., float | None]
+
+    def __call__(self, point: Point) -> float | None:
+        return self.f(**point)
+
+
+def _workers(executor: Executor, n_workers: int | None) -> int:
+    if n_workers is not None:
+        return check_int("n_workers", n_workers, 1)
+    return check_int("n_workers", getattr(executor, "_max_workers", 1), 1)
+
+
+def _submit(executor: Executor | None, call: Callable[[Point], float | None], point: Point) -> Future[float | None]:
+    if executor is not None:
+        return executor.submit(call, point)
+    job: Future[float | None] = Future()
+    try:
+        job.set_result(call(point))
+    except Exception as error:
+        job.set_exception(error)
+    return job
+
+
+def _value(job: Future[float | None], catch: tuple[type[Exception], ...]) -> float | None:
+    try:
+        return job.result()
+    except catch as error:
+        logger.warning("An evaluation failed: %r", error)
+        return None

@@ -1,0 +1,196 @@
+"""Choosing the next input: a score drawn from, or averaged over, the posterior, maximised over the space.
+
+Three ways, behind one function. Thompson sampling draws a function and maximises it (paper, Algorithm 1). Local
+Thompson sampling maximises it over perturbations of the best points only, since a draw over a cube of many dimensions
+has its maximum almost surely where nothing is known. Log expected improvement averages over states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from infgp.errors import InvalidInputError, check_choice
+from infgp.improvement import Belief, LogImprovement
+from infgp.kernels import log_ell_from_phi
+from infgp.linalg import FloatArray
+from infgp.maximise import maximise
+from infgp.model import Data, Model, State
+from infgp.paths import TARGETS, draw_path
+from infgp.posterior import main_label
+from infgp.space import Space
+
+ACQUISITIONS = ("logei", "thompson", "local")
+#: Evaluated points with the best expected reward, around which is searched.
+GOOD = 5
+#: Candidates of local Thompson sampling, and the range of their steps in length-scales.
+LOCAL, SHORTEST, LONGEST = 2000, 0.01, 1.0
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """Chance ζ_n = C n^{−λ} of a uniform random point at step n (paper, Algorithm 1).
+
+    Examples
+    --------
+    >>> Exploration.of("paper").chance(25)
+    0.2
+    >>> Exploration.of(0.0).chance(25)
+    0.0
+    """
+
+    c: float
+    power: float
+
+    @classmethod
+    def of(cls, value: str | float | tuple[float, float]) -> Exploration:
+        """From "paper" (C = 1, λ = ½), a constant C (with λ = ½) or a pair (C, λ)."""
+        if value == "paper":
+            return cls(1.0, 0.5)
+        pair = value if isinstance(value, tuple | list) else (value, 0.5)
+        try:
+            c, power = (float(v) for v in pair)
+        except (TypeError, ValueError):
+            c, power = -1.0, -1.0
+        if not (0.0 <= c < np.inf and 0.0 < power < 1.0):
+            raise InvalidInputError(
+                f"exploration must be 'paper', a number C >= 0 or a pair (C, lambda) with 0 < lambda < 1, "
+                f"but got {value!r}."
+            )
+        return cls(c, power)
+
+    def chance(self, n: int) -> float:
+        """ζ_n, at most one."""
+        return min(1.0, self.c * math.pow(max(n, 1), -self.power))
+
+
+def check_strategy(acquisition: str, target: str) -> None:
+    """Raise unless acquisition and target are known and go together."""
+    check_choice("acquisition", acquisition, ACQUISITIONS)
+    check_choice("target", target, TARGETS)
+    if acquisition == "logei" and target == "surface":
+        raise InvalidInputError(
+            "target='surface' draws one surface, which is Thompson sampling; use acquisition='thompson' or 'local', "
+            "or target 'main' or 'mean'."
+        )
+
+
+def believe(state: State, data: Data, x: FloatArray, y: FloatArray) -> tuple[State, Data]:
+    """State and data with rewards y at the inputs x taken for granted, on the dominant surface."""
+    if not y.size:
+        return state, data
+    labels = np.concatenate((state.labels, np.full(y.size, main_label(state))))
+    return replace(state, labels=labels), Data(np.vstack((data.x, x)), np.concatenate((data.y, y)))
+
+
+def suggest(
+    rng: np.random.Generator,
+    states: Sequence[State],
+    data: Data,
+    model: Model,
+    space: Space,
+    *,
+    acquisition: str,
+    target: str,
+    pending: FloatArray,
+    failed: FloatArray,
+) -> FloatArray:
+    """The next input, shape (d,), snapped to the space.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    states : sequence of State
+        Posterior draws, own scales included.
+    data : Data
+    model : Model
+    space : Space
+    acquisition : {"logei", "thompson", "local"}
+    target : {"surface", "mean", "main"}
+        See :func:`infgp.paths.draw_path`.
+    pending, failed : arrays, shape (k, d)
+        Inputs that are being evaluated, whose rewards are drawn from the posterior, and inputs that failed, which are
+        taken to be poor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.model import prior_draw
+    >>> from infgp.priors import Priors
+    >>> from infgp.space import Float
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model, data, none = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6)), np.empty((0, 1))
+    >>> space, states = Space.of({"a": Float(0, 1)}), [prior_draw(rng, x, model)]
+    >>> suggest(rng, states, data, model, space, acquisition="logei", target="main", pending=none, failed=none).shape
+    (1,)
+    """
+    if acquisition != "logei":
+        states = [states[int(rng.integers(len(states)))]]
+    poor = np.full(failed.shape[0], np.percentile(data.y, 16.0))
+    believed = []
+    for state in states:
+        state, known = believe(state, data, failed, poor)
+        rewards = draw_path(rng, state, known, model, "main")(pending) if pending.size else np.empty(0)
+        believed.append(believe(state, known, pending, rewards))
+    if acquisition == "logei":
+        beliefs = [Belief.of(state, known, model, target) for state, known in believed]
+        everywhere = believed[0][1].x
+        means = np.mean([belief(data.x)[0] for belief in beliefs], axis=0)
+        score = LogImprovement.of(beliefs, everywhere)
+        return maximise(rng, score, space, best_of(data.x, means))[0]
+    state, known = believed[0]
+    path = draw_path(rng, state, known, model, target)
+    good = best_of(data.x, path(data.x))
+    if acquisition == "thompson":
+        return maximise(rng, path, space, good)[0]
+    points = local_candidates(rng, space, good, np.exp(log_ell_from_phi(state.phi[0])))
+    return np.asarray(points[int(np.argmax(path(points)))])
+
+
+def best_of(x: FloatArray, value: FloatArray) -> FloatArray:
+    """The distinct inputs with the largest values, shape (at most GOOD, d)."""
+    order = np.argsort(-value, kind="stable")[: 10 * GOOD]
+    _, first = np.unique(x[order], axis=0, return_index=True)
+    return np.asarray(x[order[np.sort(first)[:GOOD]]])
+
+
+def local_candidates(rng: np.random.Generator, space: Space, good: FloatArray, ell: FloatArray) -> FloatArray:
+    """Sparse perturbations of good points, at steps from a hundredth of a length-scale to a whole one.
+
+    The region follows the length-scales that the chain has learned: it is wide while the function looks smooth and
+    narrows where it is found to be rough.
+    """
+    d = space.d
+    centre = good[rng.integers(good.shape[0], size=LOCAL)]
+    reach = np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST), (LOCAL, 1))) * np.minimum(ell, 1.0)
+    step = reach * rng.standard_normal((LOCAL, d))
+    mask = rng.random((LOCAL, d)) < rng.uniform(1.0 / d, 1.0, (LOCAL, 1))
+    mask[np.arange(LOCAL), rng.integers(d, size=LOCAL)] = True
+    return space.snap(np.clip(centre + step * mask, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Mean of the target over states, as a score."""
+
+    beliefs: tuple[Belief, ...]
+
+    def __call__(self, at: FloatArray) -> FloatArray:
+        """Values at the rows of `at`, shape (m,)."""
+        return np.asarray(np.mean([belief(at)[0] for belief in self.beliefs], axis=0))
+
+    def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values, shape (m,), and gradients, shape (m, d)."""
+        parts = [belief.with_gradients(at) for belief in self.beliefs]
+        return np.mean([p[0] for p in parts], axis=0), np.mean([p[2] for p in parts], axis=0)
+
+
+def restandardise(state: State, old: tuple[float, float], new: tuple[float, float]) -> State:
+    """The same state for rewards in other units: (location, scale) `old` to `new`. The trend is h(x) = (1, x)."""
+    ratio = old[1] / new[1]
+    beta = ratio * state.beta
+    beta[0] += (old[0] - new[0]) / new[1]
+    return replace(state, beta=beta, sigma2=state.sigma2 * ratio**2, tau2=state.tau2 * ratio**2)
