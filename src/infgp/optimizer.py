@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -252,7 +252,7 @@ class Optimizer:
             u = suggest(
                 rng,
                 self._chain.states,
-                Data(x, (y - self._chain.unit[0]) / self._chain.unit[1]),
+                self._data(x, y, self._chain.unit),
                 self._model,
                 self.space,
                 acquisition=self.acquisition,
@@ -290,30 +290,62 @@ class Optimizer:
         if not y.size:
             raise InvalidInputError("There is nothing to recommend yet: tell at least one reward first.")
         rng = self._generator(2, len(self._observations))
-        target = "main" if self.target == "surface" else self.target
         with one_blas_thread():
-            chain = self._advance(rng, x, y, LAST, LAST_STATES, again=True)
-            location, scale = chain.unit
-            data = Data(x, (y - location) / scale)
-            beliefs = tuple(Belief.of(state, data, self._model, target) for state in chain.states)
+            chain, beliefs = self._believe(rng, x, y)
             score = Expected(beliefs)
             good = best_of(x, score(x))
             at, _ = maximise(rng, score, self.space, good)
-            laws = [belief(at[None]) for belief in beliefs]
-            mixture = predictive(chain.states, data, self._model, at[None])
-        means = np.array([mean[0] for mean, _ in laws])
-        std = float(np.sqrt(np.mean([variance[0] for _, variance in laws]) + means.var()))
+            mean, std = self._law(beliefs, chain.unit, at[None])
+            mixture = predictive(chain.states, self._data(x, y, chain.unit), self._model, at[None])
+        location, scale = chain.unit
         levels = QUANTILES if self._sign > 0 else tuple(1.0 - q for q in QUANTILES)
         rewards = self._sign * (location + scale * mixture.quantile(np.array(levels))[0])
         told = [o.point for o in self._observations if o.value is not None]
         evaluated = int(np.argmax((x == good[0]).all(axis=1)))
         return Recommendation(
             point=self.space.from_unit(at[None])[0],
-            mean=self._sign * (location + scale * float(means.mean())),
-            std=scale * std,
+            mean=float(mean[0]),
+            std=float(std[0]),
             quantiles=dict(zip(QUANTILES, map(float, rewards), strict=True)),
             best_evaluated=dict(told[evaluated]),
         )
+
+    def predict(self, points: Sequence[Mapping[str, object]]) -> tuple[FloatArray, FloatArray]:
+        """Expected reward at some points, and how uncertain that expectation is; what :meth:`recommend` is based on.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, x)
+        >>> mean, std = optimizer.predict([{"x": 0.5}, {"x": 0.7}])
+        >>> bool(mean[0] < mean[1])
+        True
+        """
+        x, y = self._rewards()
+        if not y.size:
+            raise InvalidInputError("There is nothing to predict from yet: tell at least one reward first.")
+        at = self.space.to_unit(points)
+        with one_blas_thread():
+            chain, beliefs = self._believe(self._generator(2, len(self._observations)), x, y)
+            return self._law(beliefs, chain.unit, at)
+
+    def _believe(self, rng: np.random.Generator, x: FloatArray, y: FloatArray) -> tuple[_Chain, tuple[Belief, ...]]:
+        """The chain some sweeps on, and the law of the target in each of its states."""
+        chain = self._advance(rng, x, y, LAST, LAST_STATES, again=True)
+        target = "main" if self.target == "surface" else self.target
+        data = self._data(x, y, chain.unit)
+        return chain, tuple(Belief.of(state, data, self._model, target) for state in chain.states)
+
+    def _law(
+        self, beliefs: tuple[Belief, ...], unit: tuple[float, float], at: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the target over states, in the user's units."""
+        laws = [belief(at) for belief in beliefs]
+        means = np.array([mean for mean, _ in laws])
+        variance = np.mean([variance for _, variance in laws], axis=0) + means.var(axis=0)
+        return self._sign * (unit[0] + unit[1] * means.mean(axis=0)), unit[1] * np.sqrt(variance)
 
     # --- The chain ---------------------------------------------------------------------------------------------------
 
@@ -339,6 +371,9 @@ class Optimizer:
         y = np.array([o.value for o in self._observations if o.value is not None], dtype=np.float64)
         return self._encoded[done], self._sign * y
 
+    def _data(self, x: FloatArray, y: FloatArray, unit: tuple[float, float]) -> Data:
+        return Data(x, (y - unit[0]) / unit[1])
+
     def _advance(
         self,
         rng: np.random.Generator,
@@ -352,14 +387,15 @@ class Optimizer:
         chain, model = self._chain, self._model
         if chain is not None and chain.n == y.size and not again:
             return chain
-        unit = RewardScale.fit(y)
-        data = Data(x, unit.to_standard(y))
+        scale = RewardScale.fit(y)
+        unit = (scale.location, scale.scale)
+        data = self._data(x, y, unit)
         if chain is None:
             state = start_state(rng, data, model, "one")
             for _ in range(_sweeps(FIRST, y.size)):
                 state = self._sweep(rng, state, data, model)
         else:
-            state = restandardise(chain.states[-1], chain.unit, (unit.location, unit.scale))
+            state = restandardise(chain.states[-1], chain.unit, unit)
             state = inside_limit(start_state(rng, data, model, state), y.size, model)
         sweeps = _sweeps(budget, y.size)
         kept = set(np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist())
@@ -368,7 +404,7 @@ class Optimizer:
             state = self._sweep(rng, state, data, model)
             if b in kept:
                 states.append(draw_own_scales(rng, state, data, model))
-        return _Chain(tuple(states), y.size, (unit.location, unit.scale))
+        return _Chain(tuple(states), y.size, unit)
 
     def _sweep(self, rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
         moves: tuple[Move, ...] = (sweep,) if self.surfaces is None else ONE_SURFACE_SWEEP
