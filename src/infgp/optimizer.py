@@ -22,7 +22,7 @@ from infgp.maximise import maximise
 from infgp.model import OWN_SCALE_SHAPE, Data, Model, State, draw_own_scales
 from infgp.moves.collapsed import inside_limit
 from infgp.posterior import predictive
-from infgp.priors import Priors
+from infgp.priors import LogNormal, Normal, Priors
 from infgp.sampler import ONE_SURFACE_SWEEP, Move, start_state, sweep
 from infgp.scaling import RewardScale
 from infgp.space import Parameter, Point, Space
@@ -34,9 +34,13 @@ FORMAT, VERSION = "infgp.Optimizer", 1
 DIRECTIONS = ("maximize", "minimize")
 #: Sweeps of the chain: for the first model, after each batch of new rewards, and before a recommendation. Work is
 #: kept level by doing fewer where each costs more: at most `most`, at least `least`, otherwise work / n.
-FIRST, NEXT, LAST = (20_000, 20, 200), (2_000, 2, 20), (5_000, 5, 60)
+FIRST, NEXT, LAST = (20_000, 20, 200), (1_600, 2, 20), (5_000, 5, 60)
 #: States kept from these sweeps.
 STATES, LAST_STATES = 5, 12
+#: Rewards further than so many units from the median are drawn in to there: an outlier is an outlier.
+FARTHEST = 1e6
+#: Where the unit of the rewards changes more than so many times, the chain starts afresh.
+UNIT_JUMP = 1e6
 #: Quantiles of a reward that a recommendation reports.
 QUANTILES = (0.05, 0.5, 0.95)
 
@@ -143,7 +147,7 @@ class Optimizer:
         self.exploration, self.surfaces, self.kernel = Exploration.of(exploration), surfaces, kernel
         self.n_initial = 2 * (self.space.d + 1) if n_initial is None else int(n_initial)
         self._entropy = int(np.random.SeedSequence(seed).entropy)  # type: ignore[arg-type]
-        self._asked = 0
+        self._asked = self._designed = 0  # points handed out, and how many of them from the design
         self._observations: list[Observation] = []
         self._pending: list[Point] = []
         self._chain: _Chain | None = None
@@ -164,9 +168,14 @@ class Optimizer:
         >>> len(Optimizer({"k": infgp.Int(1, 9)}, seed=0).ask(3))
         3
         """
-        if n is None:
-            return self._next()
-        return [self._next() for _ in range(check_int("n", n, 1))]
+        count = 1 if n is None else check_int("n", n, 1)
+        before = self._asked, self._designed, self._chain, list(self._pending)
+        try:
+            points = [self._next() for _ in range(count)]
+        except BaseException:  # points that nobody has received are not pending
+            self._asked, self._designed, self._chain, self._pending = before
+            raise
+        return points[0] if n is None else points
 
     def tell(self, point: Mapping[str, object], value: float | None) -> None:
         """Report the reward of a point, whether it was asked for or not.
@@ -216,7 +225,7 @@ class Optimizer:
     @property
     def observations(self) -> tuple[Observation, ...]:
         """Everything told, in its order."""
-        return tuple(self._observations)
+        return tuple(Observation(dict(o.point), o.value) for o in self._observations)
 
     @property
     def pending(self) -> tuple[Point, ...]:
@@ -241,8 +250,9 @@ class Optimizer:
     def _propose(self, rng: np.random.Generator) -> FloatArray:
         """A position in the unit cube; whatever goes wrong, a valid one."""
         begun = len(self._observations) + len(self._pending)
-        if begun < self.n_initial:
-            return np.asarray(self.space.sobol(self._generator(1), self.n_initial)[begun])
+        if max(begun, self._designed) < self.n_initial:
+            self._designed += 1
+            return np.asarray(self.space.sobol(self._generator(1), self.n_initial)[self._designed - 1])
         uniform = np.asarray(self.space.snap(rng.random((1, self.space.d)))[0])
         x, y = self._rewards()
         if not y.size or rng.random() < self.exploration.chance(y.size):
@@ -356,7 +366,7 @@ class Optimizer:
     @property
     def _model(self) -> Model:
         d = self.space.d
-        return Model(self.kernel, Priors().resolve(d), ard=d > 1, scale_shape=OWN_SCALE_SHAPE)
+        return Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=OWN_SCALE_SHAPE)
 
     def _generator(self, *key: int) -> np.random.Generator:
         """Randomness for one purpose: an interrupted step leaves no trace in the next."""
@@ -369,7 +379,7 @@ class Optimizer:
         """Inputs in the unit cube and rewards, larger is better, of the evaluations that succeeded."""
         done = [o.value is not None for o in self._observations]
         y = np.array([o.value for o in self._observations if o.value is not None], dtype=np.float64)
-        return self._encoded[done], self._sign * y
+        return self._encoded[done], self._sign * _bounded(y)
 
     def _data(self, x: FloatArray, y: FloatArray, unit: tuple[float, float]) -> Data:
         return Data(x, (y - unit[0]) / unit[1])
@@ -390,8 +400,8 @@ class Optimizer:
         scale = RewardScale.fit(y)
         unit = (scale.location, scale.scale)
         data = self._data(x, y, unit)
-        if chain is None:
-            state = start_state(rng, data, model, "one")
+        if chain is None or not 1.0 / UNIT_JUMP < chain.unit[1] / unit[1] < UNIT_JUMP:
+            state = inside_limit(start_state(rng, data, model, "one"), y.size, model)
             for _ in range(_sweeps(FIRST, y.size)):
                 state = self._sweep(rng, state, data, model)
         else:
@@ -468,8 +478,9 @@ class Optimizer:
             },
             "entropy": str(self._entropy),  # 128 bits: more than some readers of JSON hold in a number
             "asked": self._asked,
-            "observations": [{"point": o.point, "value": o.value} for o in self._observations],
-            "pending": self._pending,
+            "designed": self._designed,
+            "observations": [{"point": dict(o.point), "value": o.value} for o in self._observations],
+            "pending": [dict(point) for point in self._pending],
             "chain": None
             if chain is None
             else {
@@ -494,6 +505,7 @@ class Optimizer:
             options["exploration"] = tuple(options["exploration"])
             out = cls(Space.from_json(content["space"]), **options)
             out._entropy, out._asked = int(content["entropy"]), check_int("asked", content["asked"], 0)
+            out._designed = check_int("designed", content["designed"], 0)
             for entry in content["observations"]:
                 out.tell(entry["point"], entry["value"])
             out._pending = [out.space.validate(point) for point in content["pending"]]
@@ -501,9 +513,30 @@ class Optimizer:
                 location, scale = content["chain"]["unit"]
                 states = tuple(_state(entry) for entry in content["chain"]["states"])
                 out._chain = _Chain(states, check_int("n", content["chain"]["n"], 1), (float(location), float(scale)))
-        except (KeyError, TypeError) as error:
+            if out._chain is not None and not out._chain.states:
+                raise KeyError("states")
+        except InvalidInputError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
             raise InvalidInputError(f"The saved optimizer is damaged: {error!r} is missing or malformed.") from error
         return out
+
+
+def search_priors(d: int) -> Priors:
+    """Priors for optimization: no linear trend, which points to the corners of the cube, and moderate length-scales.
+
+    Those of :class:`infgp.InfiniteGP` leave room for inputs that do not matter at all. In a search that costs: before
+    much is known, draws with very long length-scales send it to the boundary.
+
+    Examples
+    --------
+    >>> search_priors(2).lengthscale.scale
+    0.8
+    """
+    return Priors(
+        beta=Normal(0.0, np.r_[1.0, np.full(d, 1e-3)]),
+        lengthscale=LogNormal(loc=math.log(0.5 * math.sqrt(d)), scale=0.8),
+    )
 
 
 def _reward(value: object) -> float | None:
@@ -511,12 +544,24 @@ def _reward(value: object) -> float | None:
     if value is None:
         return None
     try:
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
             f"A reward must be a number, or None for a failed evaluation, but got {value!r}."
         ) from None
     return number if math.isfinite(number) else None
+
+
+def _bounded(y: FloatArray) -> FloatArray:
+    """Rewards that arithmetic can bear; all that are not absurd stay as they are."""
+    if not y.size:
+        return y
+    y = np.clip(y, -1e150, 1e150)
+    low, middle, high = np.percentile(y, (16.0, 50.0, 84.0))
+    reach = FARTHEST * (high - low) / 2.0
+    return np.clip(y, middle - reach, middle + reach) if reach > 0.0 else y
 
 
 def _sweeps(budget: tuple[int, int, int], n: int) -> int:

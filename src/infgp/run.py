@@ -206,8 +206,16 @@ def _run(
                     stopped_by = "time"
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                stop = [finish(running.pop(job), _value(job, catch)) for job in done]
-                if any(stop):
+                stop, raised = False, None
+                for job in done:  # all that are done are told before any exception is raised
+                    point, error = running.pop(job), job.exception()
+                    if error is None or isinstance(error, catch):
+                        stop = finish(point, _value(job, error)) or stop
+                    else:
+                        raised = error
+                if raised is not None:
+                    raise raised
+                if stop:
                     stopped_by = "callback"
                     break
         except KeyboardInterrupt:
@@ -218,9 +226,8 @@ def _run(
             for point in open_points:
                 optimizer.withdraw(point)
     observations = optimizer.observations[told:]
-    some = any(o.value is not None for o in optimizer.observations)
     return Result(
-        recommendation=optimizer.recommend() if some else None,
+        recommendation=_recommendation(optimizer),
         best_observed=optimizer.best_observed,
         observations=observations,
         seconds=time.monotonic() - begin,
@@ -244,14 +251,12 @@ def _optimizer(
 def _caller(f: Callable[..., float | None], space: Space) -> Callable[[Point], float | None]:
     """How `f` takes a point: by name, or as one dict."""
     try:
-        names = list(inspect.signature(f).parameters)
+        parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        names = []
-    if len(names) == 1 and names[0] not in space.names:
-        kind = inspect.signature(f).parameters[names[0]].kind
-        if kind is not inspect.Parameter.VAR_KEYWORD:
-            return f
-    return _ByName(f)
+        return _ByName(f)
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [p.name for p in parameters if p.default is inspect.Parameter.empty and p.kind in by_position]
+    return f if len(needed) == 1 and needed[0] not in space.names else _ByName(f)
 
 
 @dataclass(frozen=True)
@@ -281,9 +286,17 @@ def _submit(executor: Executor | None, call: Callable[[Point], float | None], po
     return job
 
 
-def _value(job: Future[float | None], catch: tuple[type[Exception], ...]) -> float | None:
-    try:
+def _value(job: Future[float | None], error: BaseException | None) -> float | None:
+    if error is None:
         return job.result()
-    except catch as error:
-        logger.warning("An evaluation failed: %r", error)
+    logger.warning("An evaluation failed: %r", error)
+    return None
+
+
+def _recommendation(optimizer: Optimizer) -> Recommendation | None:
+    """The recommendation; where there is none, the run is not lost with it."""
+    try:
+        return optimizer.recommend()
+    except (ArithmeticError, ValueError) as error:
+        logger.warning("There is no recommendation: %s", error)
         return None

@@ -52,7 +52,7 @@ class Exploration:
             return cls(1.0, 0.5)
         pair = value if isinstance(value, tuple | list) else (value, 0.5)
         try:
-            c, power = (float(v) for v in pair)
+            c, power = (-1.0 if isinstance(v, str) else float(v) for v in pair)
         except (TypeError, ValueError):
             c, power = -1.0, -1.0
         if not (0.0 <= c < np.inf and 0.0 < power < 1.0):

@@ -1,0 +1,139 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from infgp.improvement import LEAST_VARIANCE, Belief, LogImprovement, log_h
+from infgp.kernels import KERNELS
+from infgp.model import Data, Model, State
+from infgp.priors import Priors
+
+from .exact import central_differences, target_law
+
+
+def case(kernel="se", own=True, seed=4):
+    """Seven observations on surfaces of four, two and one."""
+    rng = np.random.default_rng(seed)
+    labels = np.array([0, 1, 0, 0, 1, 0, 2])
+    data = Data(rng.random((7, 2)), rng.normal(size=7) + 2.0 * labels)
+    scale = np.array([0.6, 3.0, 1.7, 2.5]) if own else np.ones(1)
+    phi = rng.gamma(2.0, size=(1, 2))
+    state = State(labels, rng.normal(size=3), 0.6, phi, np.array([1.8]), np.array([0.15]), scale)
+    return state, data, Model(kernel, Priors().resolve(2), ard=True, scale_shape=2.0 if own else 0.0)
+
+
+@pytest.fixture
+def at(rng):
+    """At one observation, among them and far away."""
+    return np.vstack((case()[1].x[:1], rng.random((12, 2)), [[5.0, -4.0]]))
+
+
+@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_beliefs_are_kriging(kernel, own, target, at):
+    state, data, model = case(kernel, own)
+    belief = Belief.of(state, data, model, target)
+    mean, covariance = target_law(state, data, kernel, target, at)
+    for got in (belief(at), belief.with_gradients(at)[:2]):
+        assert got[0] == pytest.approx(mean, abs=1e-9)
+        assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
+
+
+@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradients_of_beliefs(kernel, target, at):
+    state, data, model = case(kernel)
+    belief = Belief.of(state, data, model, target)
+    _, _, d_mean, d_variance = belief.with_gradients(at)
+    assert d_mean == pytest.approx(central_differences(lambda u: belief(u)[0], at), rel=1e-5, abs=1e-7)
+    assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-7)
+
+
+def test_what_is_known_has_a_variance_without_slope():
+    data = Data(np.array([[0.5]]), np.array([1.0]))
+    state = State(np.zeros(1, int), np.zeros(2), 0.5, np.full((1, 1), 2.0), np.ones(1), np.array([1e-15]))
+    belief = Belief.of(state, data, Model("se", Priors().resolve(1), ard=False), "main")
+    _, variance, _, slope = belief.with_gradients(data.x)
+    assert variance == LEAST_VARIANCE == belief(data.x)[1]
+    assert slope == 0.0
+    score = LogImprovement.of([belief], data.x)
+    assert np.isfinite(score(data.x)).all()
+    assert all(np.isfinite(part).all() for part in score.value_and_gradient(data.x))
+
+
+@pytest.mark.parametrize("z", [-30.0, -12.0, -5.0, -1.001, -1.0, -0.999, -0.3, 0.0, 0.7, 3.0, 10.0])
+def test_log_h_is_an_integral(z):
+    """φ(z) + z Φ(z) = φ(z) ∫₀^∞ t exp(z t − t²/2) dt, an integral without cancellation."""
+    top, width = max(z, 0.0), 1.0 / max(1.0, -z)
+    edges = np.array([0.0, top + width, top + 8.0 * width, top + 40.0 * width])
+    integral = sum(
+        quad(lambda t: t * np.exp(z * t - 0.5 * t * t - 0.5 * top**2), a, b, epsabs=0.0, epsrel=1e-12)[0]
+        for a, b in pairwise(edges)
+    )
+    reference = norm.logpdf(z) + 0.5 * top**2 + np.log(integral)
+    assert log_h(np.array([z]))[0] == pytest.approx(reference, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("z", [-50.0, -300.0, -9999.0, -10001.0, -1e5, -1e8])
+def test_log_h_far_left_is_its_asymptotic_series(z):
+    """φ(z) + z Φ(z) ~ φ(z) (z⁻² − 3 z⁻⁴ + 15 z⁻⁶ − 105 z⁻⁸ + …)."""
+    series = np.log1p(-3.0 * z**-2 + 15.0 * z**-4 - 105.0 * z**-6)
+    reference = -2.0 * np.log(-z) + series
+    assert log_h(np.array([z]))[0] - norm.logpdf(z) == pytest.approx(reference, abs=max(1e-6, 4 * np.spacing(z * z)))
+
+
+def test_log_h_increases_without_jumps():
+    z = np.sort(np.concatenate((-np.geomspace(1e-3, 2e4, 4000), np.linspace(0.0, 10.0, 500), [-1.0, -1e4])))
+    steps = np.diff(log_h(z))
+    bound = np.diff(z) * (np.abs(z[:-1]) + 2.0) * 1.01  # the slope Φ / h is at most about |z| + 1
+    assert (steps > 0.0).all()
+    assert (steps <= bound + 1e-6).all()
+
+
+@pytest.mark.parametrize("target", ["main", "mean"])
+def test_improvement_is_what_simulation_says(target, rng):
+    """z-scores of eight points and two targets exceed 5 once in 10⁵ seeds."""
+    state, data, model = case()
+    belief = Belief.of(state, data, model, target)
+    at = rng.random((8, 2))
+    mean, covariance = target_law(state, data, "se", target, at)
+    best = float(np.median(mean))
+    gains = np.maximum(mean + np.sqrt(np.diag(covariance)) * rng.normal(size=(200_000, 8)) - best, 0.0)
+    error = gains.std(axis=0) / np.sqrt(len(gains))
+    assert (error < 0.1 * gains.mean(axis=0)).sum() >= 4  # the regime is a moderate one
+    assert np.all(np.abs(np.exp(LogImprovement((belief,), (best,))(at)) - gains.mean(axis=0)) < 5.0 * error + 1e-9)
+
+
+@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("lift", [0.0, 30.0])
+def test_gradients_of_the_improvement(kernel, target, lift, rng):
+    """Also far below the incumbent, where the improvement itself underflows."""
+    beliefs = [Belief.of(*case(kernel, seed=seed), target) for seed in (4, 5)]
+    score = LogImprovement(tuple(beliefs), tuple(float(b(case()[1].x)[0].max() + lift) for b in beliefs))
+    at = rng.random((10, 2))
+    value, gradient = score.value_and_gradient(at)
+    assert value == pytest.approx(score(at), rel=1e-12)
+    assert gradient == pytest.approx(central_differences(score, at), rel=1e-4, abs=1e-5)
+    if lift:
+        assert (value < -50.0).any()
+
+
+def test_states_are_averaged_before_the_logarithm(at):
+    (a, data, model), (b, _, _) = case(), case(seed=5)
+    beliefs = [Belief.of(state, data, model, "mean") for state in (a, b)]
+    alone = [LogImprovement.of([belief], data.x)(at) for belief in beliefs]
+    both = LogImprovement.of(beliefs, data.x)
+    assert both(at) == pytest.approx(np.log(0.5 * np.exp(alone[0]) + 0.5 * np.exp(alone[1])), rel=1e-10)
+    assert not np.allclose(*alone, rtol=0.01)
+
+
+def test_the_incumbent_is_the_best_mean_not_the_best_reward():
+    state, data, model = case()
+    lucky = Data(data.x, np.where(np.arange(7) == 1, 50.0, data.y))  # off the main surface
+    score = LogImprovement.of([Belief.of(state, lucky, model, "main")], lucky.x)
+    assert score.best[0] == pytest.approx(target_law(state, lucky, "se", "main", lucky.x)[0].max())
+    assert score.best[0] < 10.0
