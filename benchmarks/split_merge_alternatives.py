@@ -25,7 +25,7 @@ from infgp.priors import InverseGamma
 
 
 @njit(cache=True)
-def restricted_scan(order, sides, forced, uniforms, r, C, tau2, shape):  # noqa: N803
+def restricted_scan(order, sides, forced, uniforms, r, C, tau2, noise, shape):  # noqa: N803
     """Redraw all sides but the anchors' in turn, each given all others; `sides` and `forced` go with `order`.
 
     Returns the log probability of what was drawn or, where `forced` is not empty, of arriving there.
@@ -36,7 +36,7 @@ def restricted_scan(order, sides, forced, uniforms, r, C, tau2, shape):  # noqa:
     where, quadratics, v = np.zeros(m, dtype=np.int64), np.zeros(2), np.zeros(m)
     by_side = order[np.argsort(sides, kind="mergesort")]
     starts = np.array([0, m - sides.sum(), m])
-    seat(by_side, starts, m, C, tau2, r, G, alpha, members, counts, where, quadratics)
+    seat(by_side, starts, m, C, tau2, noise, r, G, alpha, members, counts, where, quadratics)
     log_p, log_q = np.empty(2), 0.0
     for p in range(2, m):
         i, own = order[p], sides[p]
@@ -47,14 +47,15 @@ def restricted_scan(order, sides, forced, uniforms, r, C, tau2, shape):  # noqa:
         away, size = r[i], counts[other]
         for a in range(size):
             away -= k[members[other, a]] * alpha[members[other, a]]
-        variance = max(k[i] + tau2 - variance_reduction(k, G, members[other], size), tau2)
+        least = tau2 + noise[i]
+        variance = max(k[i] + least - variance_reduction(k, G, members[other], size), least)
         log_p[other] = math.log(size) + log_predictive(away, variance, size, quadratics[other], shape)
         norm = max(log_p[0], log_p[1]) + math.log1p(math.exp(-abs(log_p[0] - log_p[1])))
         side = forced[p] if forced.size > 0 else int(uniforms[p] > math.exp(log_p[0] - norm))
         log_q += log_p[side] - norm
         if side != own:
             remove_point(i, own, G, alpha, members, counts, where, v)
-            add_point(i, other, r[i], k[i] + tau2, k, G, alpha, members, counts, where, v)
+            add_point(i, other, r[i], k[i] + least, k, G, alpha, members, counts, where, v)
             v[:] = 0.0
             quadratics[own] = left
             quadratics[other] += away * away / variance
@@ -71,18 +72,18 @@ def scanned(scans, grown=True, seed=0):
     """
 
     @njit
-    def grow(order, forced, uniforms, r, C, tau2, shape, sides):  # noqa: N803
+    def grow(order, forced, uniforms, r, C, tau2, noise, shape, sides):  # noqa: N803
         draws, free = np.ascontiguousarray(uniforms.T), np.empty(0, dtype=np.int64)
         if grown:
-            splits.grow(order, free, draws[0], r, C, tau2, shape, sides)
+            splits.grow(order, free, draws[0], r, C, tau2, noise, shape, sides)
         else:
             sides[:] = draws[0] < 0.5
             sides[0], sides[1] = 0, 1
         for k in range(scans):
-            restricted_scan(order, sides, free, draws[k + 1], r, C, tau2, shape)
-        log_q = restricted_scan(order, sides, forced, draws[scans + 1], r, C, tau2, shape)
-        by_side = evidence(order[sides == 0], r, C, tau2, shape) + evidence(order[sides == 1], r, C, tau2, shape)
-        return log_q, by_side
+            restricted_scan(order, sides, free, draws[k + 1], r, C, tau2, noise, shape)
+        log_q = restricted_scan(order, sides, forced, draws[scans + 1], r, C, tau2, noise, shape)
+        both = (order[sides == 0], order[sides == 1])
+        return log_q, evidence(both[0], r, C, tau2, noise, shape) + evidence(both[1], r, C, tau2, noise, shape)
 
     extra = np.random.default_rng(seed)
     whole = njit(FunctionType(splits.split_or_merge.py_func.__code__, {**vars(splits), "grow": grow}))
@@ -94,18 +95,18 @@ def scanned(scans, grown=True, seed=0):
 
 
 @njit(cache=True)
-def evidence(s, r, C, tau2, shape):  # noqa: N803
+def evidence(s, r, C, tau2, noise, shape):  # noqa: N803
     """Log evidence of one surface with members `s`."""
-    block = gather(C, s, 0.0).reshape(s.size * s.size)
-    return blocks_log_evidence(block, r[s], np.array([0, s.size]), 1.0, tau2, shape)
+    block = gather(C, s, 0.0, np.zeros(r.size)).reshape(s.size * s.size)
+    return blocks_log_evidence(block, r[s], noise[s], np.array([0, s.size]), 1.0, tau2, shape)
 
 
 @njit(cache=True)
-def evidences(order, starts, r, C, tau2, shape):  # noqa: N803
+def evidences(order, starts, r, C, tau2, noise, shape):  # noqa: N803
     """Log evidence of each surface."""
     out = np.empty(starts.size - 1)
     for k in range(out.size):
-        out[k] = evidence(order[starts[k] : starts[k + 1]], r, C, tau2, shape)
+        out[k] = evidence(order[starts[k] : starts[k + 1]], r, C, tau2, noise, shape)
     return out
 
 
@@ -124,15 +125,15 @@ def anchors(weight):
 
 
 @njit(cache=True)
-def merger_weights(order, starts, r, C, tau2, shape):  # noqa: N803
+def merger_weights(order, starts, r, C, tau2, noise, shape):  # noqa: N803
     """Log evidence of each surface, and log of urn times evidence of each pair merged over that of the pair apart."""
-    own = evidences(order, starts, r, C, tau2, shape)
+    own = evidences(order, starts, r, C, tau2, noise, shape)
     pairs = np.full((own.size, own.size), -np.inf)
     for k in range(own.size):
         s = order[starts[k] : starts[k + 1]]
         for j in range(k):
             both = np.concatenate((s, order[starts[j] : starts[j + 1]]))
-            pairs[k, j] = evidence(both, r, C, tau2, shape) - own[k] - own[j]
+            pairs[k, j] = evidence(both, r, C, tau2, noise, shape) - own[k] - own[j]
             m_j = starts[j + 1] - starts[j]
             pairs[k, j] += math.lgamma(both.size) - math.lgamma(s.size) - math.lgamma(m_j)
     return own, pairs
@@ -191,7 +192,7 @@ def dumb_smart(rng, state, data, model, draw, log_q):
     cov = np.empty((r.size, r.size))
     compiled.fill_covariance(KERNEL_CODE[model.kernel], data.x, state.phi[0], sigma2, cov)
     groups = compiled.group_order(labels)
-    own, pairs = merger_weights(*groups, r, cov, together, model.scale_shape)
+    own, pairs = merger_weights(*groups, r, cov, together, data.noise, model.scale_shape)
     log_chance = pairs - np.logaddexp.reduce(pairs, axis=None)
     splittable = can.size
     if not split:
@@ -202,7 +203,7 @@ def dumb_smart(rng, state, data, model, draw, log_q):
     log_ratio = math.log(state.nu) - pairs[b, a] + log_chance[b, a]
     log_ratio += math.log(splittable) - log_q(columns[pool], sides)
     if shift:
-        log_ratio += evidences(*groups, r, cov, apart, model.scale_shape).sum() - own.sum()
+        log_ratio += evidences(*groups, r, cov, apart, data.noise, model.scale_shape).sum() - own.sum()
         log_ratio += prior.logpdf(apart) - prior.logpdf(together) - shift
     if not -rng.standard_exponential() < (log_ratio if split else -log_ratio):
         return state

@@ -56,6 +56,40 @@ def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, re
     assert np.abs(both_std - scale.scale * np.sqrt(std**2 + 0.04)).max() < 1e-8
 
 
+def test_one_surface_with_known_noise_is_a_gaussian_process(rng):
+    """Variances are in squared units of y, and scales are shared although the option says "own"."""
+    x, y = data(rng)
+    noise = rng.exponential(size=y.size) * (np.arange(y.size) % 3 > 0)
+    unit, scale = (x - x.min(axis=0)) / np.ptp(x, axis=0), RewardScale.fit(y)
+    priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(1e-15), Fixed(0.3))
+    model = InfiniteGP(truncation=1, priors=priors, **QUICK).fit(x, y, noise_variance=noise.tolist())
+    gp = GaussianProcessRegressor(ConstantKernel(1.7) * RBF(0.3), alpha=0.04 + noise / scale.scale**2, optimizer=None)
+    mean, std = gp.fit(unit, scale.to_standard(y)).predict(unit, return_std=True)
+    main, main_std = model.predict_main(x, return_std=True)
+    assert np.abs(main - scale.from_standard(mean)).max() < 1e-8
+    assert np.abs(main_std - scale.scale * std).max() < 1e-8
+    assert np.abs(model.predict(x, return_std=True)[1] - scale.scale * np.sqrt(std**2 + 0.04)).max() < 1e-8
+
+
+def test_known_noise_is_believed(rng):
+    """Rewards that are known to be poor do not bend the surface, and zeros are the same as no variances."""
+    x = np.linspace(0.0, 1.0, 40)[:, None]
+    truth = np.sin(5.0 * x[:, 0])
+    noise = np.where(np.arange(40) % 2, 4.0, 0.0)
+    y = truth + 0.05 * rng.normal(size=40) + np.sqrt(noise) * rng.normal(size=40)
+    model = InfiniteGP(random_state=0).fit(x, y, noise)
+    assert np.sqrt(np.mean((model.predict_main(x) - truth) ** 2)) < 0.1
+    plain, zeros = InfiniteGP(**QUICK).fit(x, y), InfiniteGP(**QUICK).fit(x, y, np.zeros(40))
+    assert np.array_equal(plain.predict(x), zeros.predict(x))
+
+
+def test_enormous_noise_is_no_information(rng):
+    x, y = data(rng)
+    noise = np.zeros(30)
+    noise[:3] = 1e-300, 1e30, 1e300
+    assert np.isfinite(InfiniteGP(**QUICK).fit(x, 1e-9 * y, noise).predict(x, return_std=True)).all()
+
+
 @pytest.mark.parametrize("init", ["one", "random", "alone"])
 def test_outliers_are_found_and_do_not_bend_the_surface(init, rng):
     x = rng.random((60, 1))
@@ -170,6 +204,10 @@ def test_warm_start_with_other_data_starts_afresh(rng):
     model = InfiniteGP(warm_start=True, **QUICK).fit(x, y)
     fresh = InfiniteGP(**QUICK).fit(x[::-1], y[::-1])
     assert np.array_equal(model.fit(x[::-1], y[::-1]).predict(x), fresh.predict(x))
+    noise = np.linspace(0.0, 0.1, y.size)
+    for other in (noise, 2.0 * noise):  # with other variances, too
+        fresh = InfiniteGP(**QUICK).fit(x, y, other)
+        assert np.array_equal(model.fit(x, y, other).predict(x), fresh.predict(x))
 
 
 def test_paper_prior_and_fixed_truncation(rng):
@@ -319,6 +357,27 @@ def test_bad_data_is_refused_and_changes_nothing(case, fitted):
     model, x = fitted
     bad_x, bad_y, message = BAD_DATA[case]
     assert_unchanged(model, x, lambda m: m.fit(bad_x, bad_y), message)
+
+
+@pytest.mark.parametrize(
+    ("noise", "message"),
+    [
+        ([-1.0, 0.0], "finite and >= 0, but that of reward 0 is -1.0"),
+        ([0.0, np.nan], "that of reward 1 is nan"),
+        ([0.0, np.inf], "that of reward 1 is inf"),
+        ([0.0], r"one entry for each of the 2 rewards, but has shape \(1,\)"),
+        (0.5, "one entry for each"),
+        (["a", "b"], "made of numbers"),
+    ],
+)
+def test_bad_variances_are_refused_and_change_nothing(noise, message, fitted):
+    model, x = fitted
+    assert_unchanged(model, x, lambda m: m.fit([[0.0], [1.0]], [1.0, 2.0], noise), message)
+
+
+def test_the_truncated_sampler_takes_no_variances():
+    with pytest.raises(InvalidInputError, match="noise_variance is for sampler"):
+        InfiniteGP(sampler="truncated", **QUICK).fit([[0.0], [1.0]], [1.0, 2.0], [0.1, 0.0])
 
 
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from infgp.maximise import candidates, maximise
-from infgp.model import Model, Surface
+from infgp.model import Data, Model, Surface
 from infgp.paths import Path, draw_surface_path
 from infgp.priors import Priors
 from infgp.space import Choice, Float, Int, Space
@@ -23,7 +23,8 @@ def nothing(space):
 def prior_path(rng, d, lengthscale=0.3):
     """A draw of the prior whose length-scale, in units of the cube's diagonal, does not depend on the dimension."""
     surface = Surface(np.empty(0, int), np.full(d, 0.5 / (d * lengthscale**2)), 1.0, 0.1)
-    return draw_surface_path(rng, surface, np.empty(0), np.empty((0, d)), Model("se", Priors().resolve(d), ard=True))
+    nobody = Data(np.empty((0, d)), np.empty(0))
+    return draw_surface_path(rng, surface, nobody.y, nobody, Model("se", Priors().resolve(d), ard=True))
 
 
 @pytest.mark.parametrize(("d", "hits"), [(1, 10), (2, 10), (3, 9), (5, 8), (7, 7), (10, 7)])

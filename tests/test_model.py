@@ -52,8 +52,9 @@ def test_simulated_rewards_have_the_model_covariance(rng):
 
     model = fixed_model(Fixed(0.4))
     state = state_of([0, 1, 0, 1, 1])
-    draws = np.array([simulate_y(rng, state, X5, model) for _ in range(20_000)])
+    noise = np.array([0.0, 1.0, 0.2, 0.5, 2.0])
+    draws = np.array([simulate_y(rng, state, X5, model, noise) for _ in range(20_000)])
     gaps = X5 - X5.T
     together = state.labels[:, None] == state.labels
-    expected = together * SIGMA2 * np.exp(-0.5 * (gaps / 0.4) ** 2) + TAU2 * np.eye(5)
+    expected = together * SIGMA2 * np.exp(-0.5 * (gaps / 0.4) ** 2) + np.diag(TAU2 + noise)
     assert np.allclose(np.cov(draws.T), expected, atol=0.1)

@@ -67,7 +67,7 @@ def test_moments_of_paths_are_those_of_the_posterior(kernel, own, target, rng):
 def test_moments_of_one_surface(kernel, own, rng):
     state, data, model = case(kernel, own)
     surface, at = state.surface(1), places(data.x)
-    draws = np.array([draw_surface_path(rng, surface, data.y, data.x, model)(at) for _ in range(PATHS)])
+    draws = np.array([draw_surface_path(rng, surface, data.y, data, model)(at) for _ in range(PATHS)])
     s = OWN[1] if own else 1.0
     members = [1, 4]
     mean, covariance = kriging(kernel, data.x[members], data.y[members], PHI, 1.8 * s, 0.15 * s, at)
@@ -81,7 +81,7 @@ def test_a_surface_without_members_is_a_path_of_the_prior(kernel, own, rng):
     state, data, model = case(kernel, own)
     surface, at = state.surface(3), places(data.x)
     assert surface.members.size == 0
-    draws = np.array([draw_surface_path(rng, surface, data.y, data.x, model)(at) for _ in range(PATHS)])
+    draws = np.array([draw_surface_path(rng, surface, data.y, data, model)(at) for _ in range(PATHS)])
     sigma2 = 1.8 * (OWN[3] if own else 1.0)
     assert largest_z(draws, np.zeros(len(at)), sigma2 * rho(kernel, at, at, PHI)) < LARGEST_Z
 
@@ -91,7 +91,7 @@ def test_paths_go_through_data_without_noise(rng):
     y = rng.normal(size=5)
     surface = Surface(np.arange(5), np.array([20.0]), 1.5, 1e-10)
     model = Model("matern52", Priors().resolve(1), ard=False)
-    paths = [draw_surface_path(rng, surface, y, x, model) for _ in range(3)]
+    paths = [draw_surface_path(rng, surface, y, Data(x, y), model) for _ in range(3)]
     assert all(np.allclose(path(x), y, atol=1e-3) for path in paths)
     between = np.array([path(x[:1] + 0.1)[0] for path in paths])
     assert np.ptp(between) > 1e-3

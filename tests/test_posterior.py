@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kstest, norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
+from infgp.improvement import Belief
 from infgp.model import Data, Model, State
+from infgp.paths import draw_path
 from infgp.posterior import Mixture, main_surface, off_surface_probability, predictive, sample_rewards, urn_weights
 from infgp.priors import Priors
 
@@ -54,23 +58,56 @@ def one_surface(n, d, lengthscale, sigma2, tau2, nu=1e-14):
 
 
 @pytest.mark.parametrize(("kernel", "reference"), [("se", RBF), ("matern52", lambda ell: Matern(ell, nu=2.5))])
-def test_gaussian_process_limit(kernel, reference, rng):
+@pytest.mark.parametrize("known", [0.0, 0.3], ids=["", "known noise"])
+def test_gaussian_process_limit(known, kernel, reference, rng):
     """One surface and ν → 0 (not ∞, as the paper has it): scikit-learn's GP to 1e-8."""
     x, at = rng.random((25, 2)), rng.random((40, 2)) * 1.4 - 0.2
     y = np.sin(5.0 * x[:, 0]) + 0.1 * rng.normal(size=25)
     ell, sigma2, tau2 = np.array([0.3, 0.8]), 1.7, 0.02
+    noise = known * rng.exponential(size=25)
     gp = GaussianProcessRegressor(
-        ConstantKernel(sigma2) * reference(ell) + WhiteKernel(tau2), alpha=0.0, optimizer=None
+        ConstantKernel(sigma2) * reference(ell) + WhiteKernel(tau2), alpha=noise, optimizer=None
     )
     mean, std = gp.fit(x, y).predict(at, return_std=True)
     model = Model(kernel, Priors().resolve(2), ard=True)
-    states, data = [one_surface(25, 2, ell, sigma2, tau2)] * 3, Data(x, y)
+    states, data = [one_surface(25, 2, ell, sigma2, tau2)] * 3, Data(x, y, noise)
     mix = predictive(states, data, model, at)
     assert np.abs(mix.mean() - mean).max() < 1e-8
     assert np.abs(mix.std() - std).max() < 1e-8
     main, main_std = main_surface(states, data, model, at)
     assert np.abs(main - mean).max() < 1e-8
     assert np.abs(main_std - np.sqrt(std**2 - tau2)).max() < 1e-8
+
+
+def test_own_scales_multiply_known_noise(rng):
+    """A surface with scale s is one with σ², τ² and v multiplied by s, to whatever looks at it."""
+    x, y, at, noise = rng.random((8, 1)), rng.normal(size=8), rng.random((3, 1)), rng.exponential(size=8)
+    model, one = Model("se", Priors().resolve(1), ard=False), one_surface(8, 1, 0.3, 1.0, 0.1, nu=0.5)
+    scaled, data = replace(one, scale=np.array([3.0, 3.0])), Data(x, y, noise)
+    plain, wide = one_surface(8, 1, 0.3, 3.0, 0.3, nu=0.5), Data(x, y, 3.0 * noise)
+    first, second = predictive([scaled], data, model, at), predictive([plain], wide, model, at)
+    assert np.allclose(first.means, second.means)
+    assert np.allclose(first.variances, second.variances)
+    for mean, other in zip(
+        Belief.of(scaled, data, model, "main")(at), Belief.of(plain, wide, model, "main")(at), strict=True
+    ):
+        assert np.allclose(mean, other)
+    draws = [sample_rewards(np.random.default_rng(1), [s], d, model, at) for s, d in ((scaled, data), (plain, wide))]
+    assert np.allclose(*draws)
+
+
+def test_paths_and_beliefs_know_the_noise(rng):
+    """Paths have the kriging mean and variance of `main_surface`, and so has a belief."""
+    x, at, noise = rng.random((6, 1)), np.array([[0.2], [0.7]]), np.array([0.0, 0.5, 2.0, 0.1, 0.0, 1.0])
+    model, state = Model("se", Priors().resolve(1), ard=False), one_surface(6, 1, 0.3, 1.2, 0.05)
+    data = Data(x, rng.normal(size=6), noise)
+    mean, std = main_surface([state], data, model, at)
+    law = Belief.of(state, data, model, "main")(at)
+    assert np.allclose(law[0], mean)
+    assert np.allclose(law[1], std**2)
+    draws = np.array([draw_path(rng, state, data, model, "main")(at) for _ in range(4000)])
+    assert np.abs(draws.mean(axis=0) - mean).max() < 5.0 * std.max() / np.sqrt(4000)
+    assert np.allclose(draws.std(axis=0), std, rtol=0.06)
 
 
 def test_infinite_concentration_is_not_a_gaussian_process(rng):

@@ -311,7 +311,7 @@ def test_a_result_prints_as_a_table():
 
 def test_a_result_becomes_a_frame():
     f, _ = counted(hill, lambda k: None)
-    result = maximize(lambda x: None if x > 0.9 else f(x), LINE, 10, seed=0)
+    result = maximize(lambda x: None if x > 0.6 else f(x), LINE, 10, seed=0)
     frame = result.to_frame()
     assert list(frame.columns) == ["x", "value"]
     assert frame["x"].tolist() == [o.point["x"] for o in result.observations]

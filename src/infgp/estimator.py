@@ -23,7 +23,7 @@ from infgp.moves.blocked import grid_factors
 from infgp.priors import Fixed, Grid, Priors
 from infgp.progress import progress_bar
 from infgp.sampler import ONE_SURFACE_SWEEP, STARTS, Chain, run_collapsed, run_truncated, sweep
-from infgp.scaling import InputScale, RewardScale
+from infgp.scaling import InputScale, RewardScale, check_variances
 
 SAMPLERS = ("collapsed", "truncated")
 #: Predictive components (points × draws × surfaces) held in memory at once.
@@ -50,7 +50,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     surface_scales : {"own", "shared"}, default="own"
         With ``"own"`` every surface has a scale of its own that multiplies σ² and τ²: surfaces are Student-t processes
         with four degrees of freedom, and one gross outlier does not inflate them all. ``"shared"`` is the paper's
-        model, and the only one that the truncated sampler knows.
+        model, the only one that the truncated sampler knows, and the one used where noise variances are given: own
+        scales would multiply these too, and they would not mean what they say.
     n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=60
@@ -143,7 +144,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- Fitting -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> Self:
         """Draw from the posterior given the data.
 
         Parameters
@@ -151,6 +152,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like, shape (n, d)
         y : array-like, shape (n,)
             Rewards. Replicated inputs are welcome: they show the noise.
+        noise_variance : array-like, shape (n,), optional
+            Known noise variance of each reward, in squared units of y, on top of the noise that is learned; 0 where
+            none is known. Predictions are of rewards without such extra noise. With the collapsed sampler only.
 
         Returns
         -------
@@ -166,22 +170,27 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
         >>> model.fit([[0.0], [1.0]], [1.0, 2.0]).n_features_in_
         1
+        >>> _ = model.fit([[0.0], [1.0]], [1.0, 2.0], noise_variance=[0.1, 0.4])
         """
         self._check_options()
         probe = clone(self)
         x, rewards = validate_data(probe, X, y, y_numeric=True, dtype=np.float64)
         rewards = np.asarray(rewards, dtype=np.float64)
         input_scale, reward_scale = InputScale.fit(x), RewardScale.fit(rewards)
-        data = Data(input_scale.to_unit(x), reward_scale.to_standard(rewards))
-        model = self._model(x.shape[1])
+        noise = check_variances(noise_variance, rewards.size)
+        if noise.any() and self.sampler == "truncated":
+            raise InvalidInputError('noise_variance is for sampler="collapsed"; the truncated sampler knows one noise.')
+        known = reward_scale.variances_to_standard(noise)
+        data = Data(input_scale.to_unit(x), reward_scale.to_standard(rewards), known)
+        model = self._model(x.shape[1], own=self.surface_scales == "own" and not noise.any())
 
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
             run = self._runner(data, model, on_sweep)
             rngs = _generator(self.random_state).spawn(self.n_chains)
-            starts = self._starts(x, rewards)
+            starts = self._starts(x, rewards, noise)
             chains = [run(rng, start=start) for rng, start in zip(rngs, starts, strict=True)]
-        self._keep(probe, x, rewards, data, model, input_scale, reward_scale, chains)
+        self._keep(probe, x, rewards, noise, data, model, input_scale, reward_scale, chains)
         self._warn()
         return self
 
@@ -218,7 +227,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.priors is not None and not isinstance(self.priors, Priors):
             raise InvalidInputError(f"priors must be an infgp.Priors or None, but got {self.priors!r}.")
 
-    def _model(self, n_features: int) -> Model:
+    def _model(self, n_features: int, own: bool) -> Model:
         priors = (self.priors or Priors()).resolve(n_features)
         ard = bool(self.ard) and n_features > 1
         truncated = self.sampler == "truncated"
@@ -230,12 +239,11 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if truncated and not ard and not isinstance(priors.lengthscale, Fixed):
             # The discrete prior is the one that this sampler targets.
             priors = replace(priors, lengthscale=Grid.of(priors.lengthscale, n_features, self.grid_size))
-        own = self.surface_scales == "own" and not truncated
-        return Model(self.kernel, priors, ard, OWN_SCALE_SHAPE if own else 0.0)
+        return Model(self.kernel, priors, ard, OWN_SCALE_SHAPE if own and not truncated else 0.0)
 
-    def _starts(self, x: FloatArray, y: FloatArray) -> list[str | State]:
+    def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray) -> list[str | State]:
         """Where each chain begins."""
-        if self.warm_start and self._continues(x, y):
+        if self.warm_start and self._continues(x, y, noise):
             last = [chain.states[-1] for chain in self.chains_]
             return [last[k % len(last)] for k in range(self.n_chains)]
         if isinstance(self.init, State):
@@ -244,18 +252,19 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return ["one"] * self.n_chains
         return [STARTS[k % len(STARTS)] if self.init == "spread" else self.init for k in range(self.n_chains)]
 
-    def _continues(self, x: FloatArray, y: FloatArray) -> bool:
+    def _continues(self, x: FloatArray, y: FloatArray, noise: FloatArray) -> bool:
         """Whether the data begins with that of the last fit."""
         if not hasattr(self, "chains_") or self._x.shape[1] != x.shape[1]:
             return False
-        n = self._y.size
-        return n <= y.size and np.array_equal(self._x, x[:n]) and np.array_equal(self._y, y[:n])
+        n, pairs = self._y.size, ((self._x, x), (self._y, y), (self._noise, noise))
+        return n <= y.size and all(np.array_equal(old, new[:n]) for old, new in pairs)
 
     def _keep(
         self,
         probe: InfiniteGP,
         x: FloatArray,
         y: FloatArray,
+        noise: FloatArray,
         data: Data,
         model: Model,
         input_scale: InputScale,
@@ -271,7 +280,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = probe.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._x, self._y, self._data, self._model_ = x, y, data, model
+        self._x, self._y, self._noise, self._data, self._model_ = x, y, noise, data, model
         self._input_scale, self._reward_scale = input_scale, reward_scale
         self.chains_, self._states = chains, states
         self.off_surface_probability_, self.diagnostics_ = off_surface, diagnosis

@@ -16,11 +16,11 @@ from infgp.linalg import FloatArray
 from infgp.space import Space
 
 #: Candidates spread over the cube, and candidates around each of the good points.
-SPREAD, AROUND = 512, 48
+SPREAD, AROUND = 1024, 48
 #: Standard deviations of the candidates around a good point, from the widest to the narrowest.
 WIDEST, NARROWEST = 0.2, 0.002
 #: Candidates that gradients start from, and iterations for them.
-STARTS, ITERATIONS = 8, 60
+STARTS, ITERATIONS = 16, 60
 #: Rounds of one-at-a-time changes of integers and choices.
 ROUNDS = 4
 
@@ -35,7 +35,9 @@ class Score(Protocol):
         """Values, shape (m,), and gradients, shape (m, d)."""
 
 
-def candidates(rng: np.random.Generator, space: Space, good: FloatArray, spread: int = SPREAD) -> FloatArray:
+def candidates(
+    rng: np.random.Generator, space: Space, good: FloatArray, spread: int = SPREAD, around: int = AROUND
+) -> FloatArray:
     """Points over the whole space and, at several scales, around the `good` ones (which are among them).
 
     Examples
@@ -49,15 +51,22 @@ def candidates(rng: np.random.Generator, space: Space, good: FloatArray, spread:
     d = space.d
     parts = [space.sobol(rng, spread), good]
     for centre in good:
-        width = np.exp(rng.uniform(np.log(NARROWEST), np.log(WIDEST), (AROUND, 1)))
-        step = width * rng.standard_normal((AROUND, d))
-        step[rng.random((AROUND, d)) > min(1.0, 10.0 / d)] = 0.0  # sparse where there are many coordinates
+        width = np.exp(rng.uniform(np.log(NARROWEST), np.log(WIDEST), (around, 1)))
+        step = width * rng.standard_normal((around, d))
+        step[rng.random((around, d)) > min(1.0, 10.0 / d)] = 0.0  # sparse where there are many coordinates
         parts.append(centre + step)
     return space.snap(np.clip(np.concatenate(parts), 0.0, 1.0))
 
 
 def maximise(
-    rng: np.random.Generator, score: Score, space: Space, good: FloatArray, effort: int = 1
+    rng: np.random.Generator,
+    score: Score,
+    space: Space,
+    good: FloatArray,
+    effort: int = 1,
+    spread: int = SPREAD,
+    around: int = AROUND,
+    starts: int = STARTS,
 ) -> tuple[FloatArray, float]:
     """The best point found, shape (d,), snapped to the space, and its score.
 
@@ -69,7 +78,11 @@ def maximise(
     good : array, shape (k, d)
         Points worth a closer look: good observations, maxima of the surfaces.
     effort : int
-        Multiplies candidates and starts.
+        Multiplies candidates over the whole space and starts.
+    spread, around : int
+        Candidates over the whole space, and around each good point.
+    starts : int
+        Candidates from which gradients are followed.
 
     Examples
     --------
@@ -81,15 +94,15 @@ def maximise(
     >>> x.round(6), round(value, 6)
     (array([1., 0.]), 1.0)
     """
-    points = candidates(rng, space, good, effort * SPREAD)
+    points = candidates(rng, space, good, effort * spread, around)
     values = _clean(score(points))
-    starts = points[_spread_best(points, values, effort * STARTS)]
+    tops = points[_spread_best(points, values, effort * starts)]
     free = ~space.discrete
     if free.any():
-        starts = _climb(score, space, starts, free)
+        tops = _climb(score, space, tops, free)
     if space.discrete.any():
-        starts = _exchange(score, space, starts, free)
-    points = np.concatenate((points[[np.argmax(values)]], starts))
+        tops = _exchange(score, space, tops, free)
+    points = np.concatenate((points[[np.argmax(values)]], tops))
     values = _clean(score(points))
     best = int(np.argmax(values))
     return points[best], float(values[best])

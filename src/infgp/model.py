@@ -1,8 +1,9 @@
 """The ∞-GP: what the parameters are, their joint density with the data, and how to simulate both.
 
-    y_i = h(x_i)ᵀβ + ξ^(z_i)(x_i) + ε_i,   ε_i ~ N(0, τ²),   ξ^(l) ~ GP(0, σ² ρ_φ) i.i.d.,   z ~ urn(ν)
+    y_i = h(x_i)ᵀβ + ξ^(z_i)(x_i) + ε_i,   ε_i ~ N(0, τ² + v_i),   ξ^(l) ~ GP(0, σ² ρ_φ) i.i.d.,   z ~ urn(ν)
 
-with h(x) = (1, x), inputs x in the unit cube and standardised rewards y (paper, section 3).
+with h(x) = (1, x), inputs x in the unit cube and standardised rewards y (paper, section 3). Known noise variances v_i
+are zero unless given.
 
 Scales are kept per surface: ``phi``, ``sigma2`` and ``tau2`` have a leading axis of length one (shared by all
 surfaces, the paper's model) or of length K (one entry per label).
@@ -27,10 +28,15 @@ OWN_SCALE_SHAPE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Observations: inputs in the unit cube, shape (n, d), and standardised rewards, shape (n,)."""
+    """Observations: inputs in the unit cube (n, d), standardised rewards (n,), their known noise variances (n,)."""
 
     x: FloatArray
     y: FloatArray
+    noise: FloatArray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.noise is None:
+            object.__setattr__(self, "noise", np.zeros(self.y.size))
 
     @cached_property
     def h(self) -> FloatArray:
@@ -50,8 +56,9 @@ class Model:
     ard : bool
         A φ for each coordinate.
     scale_shape : float
-        Where positive, the shape a of a scale s_l ~ InverseGamma(a, a) that multiplies σ² and τ² of surface l. It is
-        integrated out: surfaces are then Student-t processes with 2a degrees of freedom. Zero: s_l = 1.
+        Where positive, the shape a of a scale s_l ~ InverseGamma(a, a) that multiplies σ², τ² and v of surface l (v is
+        then known up to that scale). It is integrated out: surfaces are then Student-t processes with 2a degrees of
+        freedom. Zero: s_l = 1.
     """
 
     kernel: str
@@ -62,12 +69,17 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """One occupied surface of a state: its members and its scales."""
+    """One occupied surface of a state: its members, its scales, and by what these have been multiplied."""
 
     members: IntArray
     phi: FloatArray
     sigma2: float
     tau2: float
+    scale: float = 1.0
+
+    def noise(self, known: FloatArray) -> FloatArray:
+        """Noise variance of each member, τ² + v, from the known part of all observations."""
+        return self.tau2 + self.scale * known[self.members]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +99,8 @@ class State:
     sigma2, tau2 : arrays, shape (1 or K,)
         Variance of a surface and of the noise about it.
     scale : array, shape (1 or K + 1,)
-        Multiplier of both for each surface and for a new one, where surfaces have scales of their own and these have
-        been drawn (for prediction); a single one otherwise.
+        Multiplier of both (and of v) for each surface and for a new one, where surfaces have scales of their own and
+        these have been drawn (for prediction); a single one otherwise.
     """
 
     labels: IntArray
@@ -107,9 +119,9 @@ class State:
     def surface(self, label: int) -> Surface:
         """Members and scales of the surface with this label; without members it is a new surface."""
         s = label if self.sigma2.size > 1 else 0
-        scale = self.scale[label if self.scale.size > 1 else 0]
+        scale = float(self.scale[label if self.scale.size > 1 else 0])
         members = np.flatnonzero(self.labels == label)
-        return Surface(members, self.phi[s], float(self.sigma2[s] * scale), float(self.tau2[s] * scale))
+        return Surface(members, self.phi[s], float(self.sigma2[s] * scale), float(self.tau2[s] * scale), scale)
 
     def surfaces(self) -> Iterator[Surface]:
         """The occupied surfaces, in the order of their labels."""
@@ -128,11 +140,11 @@ def trend(x: FloatArray) -> FloatArray:
     return np.column_stack((np.ones(x.shape[0]), x))
 
 
-def covariance(model: Model, surface: Surface, x: FloatArray) -> FloatArray:
-    """Covariance of the rewards of a surface's members, σ² ρ + τ² I."""
+def covariance(model: Model, surface: Surface, x: FloatArray, noise: FloatArray) -> FloatArray:
+    """Covariance of the rewards of a surface's members, σ² ρ + diag(τ² + v), from all inputs and v."""
     members = x[surface.members]
     cov = surface.sigma2 * correlation(model.kernel, members, members, surface.phi)
-    cov.flat[:: members.shape[0] + 1] += surface.tau2
+    cov.flat[:: members.shape[0] + 1] += surface.noise(noise)
     return cov
 
 
@@ -142,7 +154,7 @@ def log_likelihood(state: State, data: Data, model: Model) -> float:
     shared = replace(state, scale=np.ones(1))
     a = model.scale_shape
     density = partial(log_student_pdf, dof=2.0 * a) if a else log_normal_pdf
-    return sum(density(r[s.members], covariance(model, s, data.x)) for s in shared.surfaces())
+    return sum(density(r[s.members], covariance(model, s, data.x, data.noise)) for s in shared.surfaces())
 
 
 def log_prior(state: State, model: Model) -> float:
@@ -221,8 +233,10 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
     )
 
 
-def simulate_y(rng: np.random.Generator, state: State, x: FloatArray, model: Model) -> FloatArray:
-    """Rewards at `x` given the parameters: fresh surfaces, fresh noise.
+def simulate_y(
+    rng: np.random.Generator, state: State, x: FloatArray, model: Model, noise: FloatArray | None = None
+) -> FloatArray:
+    """Rewards at `x` given the parameters and, if any, known noise variances: fresh surfaces, fresh noise.
 
     Examples
     --------
@@ -235,7 +249,8 @@ def simulate_y(rng: np.random.Generator, state: State, x: FloatArray, model: Mod
     y = trend(x) @ state.beta
     for s in state.surfaces():
         scale = model.scale_shape / rng.standard_gamma(model.scale_shape) if model.scale_shape else 1.0
-        y[s.members] += np.sqrt(scale) * (cholesky(covariance(model, s, x)) @ rng.standard_normal(s.members.size))
+        factor = cholesky(covariance(model, s, x, np.zeros(y.size) if noise is None else noise))
+        y[s.members] += np.sqrt(scale) * (factor @ rng.standard_normal(s.members.size))
     return y
 
 
@@ -247,7 +262,7 @@ def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: M
     r = data.y - data.h @ state.beta
     scale = [a / rng.standard_gamma(a)]
     for s in replace(state, scale=np.ones(1)).surfaces():
-        u = solve_lower(cholesky(covariance(model, s, data.x)), r[s.members])
+        u = solve_lower(cholesky(covariance(model, s, data.x, data.noise)), r[s.members])
         scale.append((a + 0.5 * float(u @ u)) / rng.standard_gamma(a + 0.5 * u.size))
     return replace(state, scale=np.array(scale[1:] + scale[:1]))
 

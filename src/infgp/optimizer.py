@@ -8,7 +8,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -22,9 +22,9 @@ from infgp.maximise import maximise
 from infgp.model import OWN_SCALE_SHAPE, Data, Model, State, draw_own_scales
 from infgp.moves.collapsed import inside_limit
 from infgp.posterior import predictive
-from infgp.priors import LogNormal, Normal, Priors
+from infgp.priors import Gamma, LogNormal, Normal, Priors
 from infgp.sampler import ONE_SURFACE_SWEEP, Move, start_state, sweep
-from infgp.scaling import RewardScale
+from infgp.scaling import RewardScale, check_variances
 from infgp.space import Parameter, Point, Space
 from infgp.thompson import Expected, Exploration, best_of, check_strategy, restandardise, suggest
 
@@ -47,10 +47,11 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 @dataclass(frozen=True)
 class Observation:
-    """A point and its reward; None for a failed evaluation."""
+    """A point and its reward, None for a failed evaluation, with the known part of the noise variance."""
 
     point: Point
     value: float | None
+    noise_variance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,10 @@ class Optimizer:
     direction : {"maximize", "minimize"}, default="maximize"
     seed : int or None, default=None
         The same seed and rewards give the same points, also across ``save`` and ``load``.
-    target : {"main", "mean", "surface"}, default="main"
-        What is optimised: the dominant surface, which rare rewards of any size do not move; the expected reward, all
-        surfaces weighed by how often they occur; or (Thompson sampling only, the paper's Algorithm 1) a surface drawn
-        by these weights.
+    target : {"mean", "main", "surface"}, default="mean"
+        What is optimised: the expected reward, all surfaces weighed by how often they occur; the dominant surface,
+        which rare rewards of any size do not move at all; or (Thompson sampling only, the paper's Algorithm 1) a
+        surface drawn by these weights.
     acquisition : {"logei", "thompson", "local"}, default="logei"
         Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
         points.
@@ -126,7 +127,7 @@ class Optimizer:
         direction: str = "maximize",
         seed: int | None = None,
         *,
-        target: str = "main",
+        target: str = "mean",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         surfaces: int | None = None,
@@ -177,7 +178,7 @@ class Optimizer:
             raise
         return points[0] if n is None else points
 
-    def tell(self, point: Mapping[str, object], value: float | None) -> None:
+    def tell(self, point: Mapping[str, object], value: float | None, noise_variance: float | None = None) -> None:
         """Report the reward of a point, whether it was asked for or not.
 
         Parameters
@@ -185,6 +186,9 @@ class Optimizer:
         point : mapping of str to value
         value : float or None
             None, NaN and infinities record a failed evaluation, which never enters the likelihood.
+        noise_variance : float, optional
+            Known noise variance of this reward (the square of its standard error), on top of the noise that is
+            learned. Where any is positive, all surfaces share their scales, so that variances mean what they say.
 
         Examples
         --------
@@ -196,7 +200,8 @@ class Optimizer:
         {'x': 0.5}
         """
         valid = self.space.validate(point)
-        observation = Observation(valid, _reward(value))
+        variance = check_variances(None if noise_variance is None else [noise_variance], 1)
+        observation = Observation(valid, _reward(value), float(variance[0]))
         encoded = np.vstack((self._encoded, self.space.to_unit([valid])))
         key = self.space.key(valid)
         match = next((i for i, p in enumerate(self._pending) if self.space.key(p) == key), None)
@@ -225,7 +230,7 @@ class Optimizer:
     @property
     def observations(self) -> tuple[Observation, ...]:
         """Everything told, in its order."""
-        return tuple(Observation(dict(o.point), o.value) for o in self._observations)
+        return tuple(replace(o, point=dict(o.point)) for o in self._observations)
 
     @property
     def pending(self) -> tuple[Point, ...]:
@@ -366,7 +371,9 @@ class Optimizer:
     @property
     def _model(self) -> Model:
         d = self.space.d
-        return Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=OWN_SCALE_SHAPE)
+        known = any(o.noise_variance > 0.0 for o in self._observations if o.value is not None)
+        shape = 0.0 if known else OWN_SCALE_SHAPE
+        return Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=shape)
 
     def _generator(self, *key: int) -> np.random.Generator:
         """Randomness for one purpose: an interrupted step leaves no trace in the next."""
@@ -382,7 +389,8 @@ class Optimizer:
         return self._encoded[done], self._sign * _bounded(y)
 
     def _data(self, x: FloatArray, y: FloatArray, unit: tuple[float, float]) -> Data:
-        return Data(x, (y - unit[0]) / unit[1])
+        noise = np.array([o.noise_variance for o in self._observations if o.value is not None])
+        return Data(x, (y - unit[0]) / unit[1], RewardScale(*unit).variances_to_standard(noise))
 
     def _advance(
         self,
@@ -479,7 +487,7 @@ class Optimizer:
             "entropy": str(self._entropy),  # 128 bits: more than some readers of JSON hold in a number
             "asked": self._asked,
             "designed": self._designed,
-            "observations": [{"point": dict(o.point), "value": o.value} for o in self._observations],
+            "observations": [{**vars(o), "point": dict(o.point)} for o in self._observations],
             "pending": [dict(point) for point in self._pending],
             "chain": None
             if chain is None
@@ -507,7 +515,7 @@ class Optimizer:
             out._entropy, out._asked = int(content["entropy"]), check_int("asked", content["asked"], 0)
             out._designed = check_int("designed", content["designed"], 0)
             for entry in content["observations"]:
-                out.tell(entry["point"], entry["value"])
+                out.tell(entry["point"], entry["value"], entry.get("noise_variance"))
             out._pending = [out.space.validate(point) for point in content["pending"]]
             if content["chain"] is not None:
                 location, scale = content["chain"]["unit"]
@@ -523,7 +531,8 @@ class Optimizer:
 
 
 def search_priors(d: int) -> Priors:
-    """Priors for optimization: no linear trend, which points to the corners of the cube, and moderate length-scales.
+    """Priors for optimization: no linear trend, which points to the corners of the cube, moderate length-scales, and
+    few surfaces, so that it takes strong evidence before a good region is held to be noise.
 
     Those of :class:`infgp.InfiniteGP` leave room for inputs that do not matter at all. In a search that costs: before
     much is known, draws with very long length-scales send it to the boundary.
@@ -536,6 +545,7 @@ def search_priors(d: int) -> Priors:
     return Priors(
         beta=Normal(0.0, np.r_[1.0, np.full(d, 1e-3)]),
         lengthscale=LogNormal(loc=math.log(0.5 * math.sqrt(d)), scale=0.8),
+        nu=Gamma(1.0, 200.0),
     )
 
 

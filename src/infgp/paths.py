@@ -2,10 +2,11 @@
 
 Pathwise conditioning (Wilson et al. 2020): a draw of a surface given its members S with rewards r_S is
 
-    ξ(x) = ξ₀(x) + k(x, x_S) (K_SS + τ² I)⁻¹ (r_S − ξ₀(x_S) − ε),    ε ~ N(0, τ² I)
+    ξ(x) = ξ₀(x) + k(x, x_S) (K_SS + N)⁻¹ (r_S − ξ₀(x_S) − ε),    ε ~ N(0, N)
 
-with ξ₀ a draw of the prior, here from random features. Frequencies are drawn afresh for every path, so that mean and
-covariance over paths are exact for any number of features. A surface without members is a path of the prior.
+with N = diag(τ² + v_S) and ξ₀ a draw of the prior, here from random features. Frequencies are drawn afresh for every
+path, so that mean and covariance over paths are exact for any number of features. A surface without members is a path
+of the prior.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def pull(weights: FloatArray, at: FloatArray, x: FloatArray, phi: FloatArray) ->
 
 
 def draw_surface_path(
-    rng: np.random.Generator, surface: Surface, residual: FloatArray, x: FloatArray, model: Model
+    rng: np.random.Generator, surface: Surface, residual: FloatArray, data: Data, model: Model
 ) -> SurfacePath:
     """A draw of one surface given its members' residuals.
 
@@ -81,7 +82,8 @@ def draw_surface_path(
     >>> from infgp.priors import Priors
     >>> model = Model("se", Priors().resolve(1), ard=False)
     >>> surface = Surface(np.array([0]), np.array([3.0]), 1.0, 1e-8)
-    >>> path = draw_surface_path(np.random.default_rng(0), surface, np.array([5.0]), np.array([[0.5]]), model)
+    >>> data = Data(np.array([[0.5]]), np.array([5.0]))
+    >>> path = draw_surface_path(np.random.default_rng(0), surface, data.y, data, model)
     >>> bool(abs(path(np.array([[0.5]]))[0] - 5.0) < 0.01)
     True
     """
@@ -90,12 +92,12 @@ def draw_surface_path(
     phase = rng.uniform(0.0, 2.0 * np.pi, FEATURES)
     amplitude = sd * np.sqrt(2.0 / FEATURES) * rng.standard_normal(FEATURES)
     members = surface.members
-    inputs = x[members]
+    inputs = data.x[members]
     coefficient = np.empty(0)
     if members.size:
         prior = np.cos(inputs @ omega.T + phase) @ amplitude
-        noise = np.sqrt(surface.tau2) * rng.standard_normal(members.size)
-        factor = cholesky(covariance(model, surface, x))
+        noise = np.sqrt(surface.noise(data.noise)) * rng.standard_normal(members.size)
+        factor = cholesky(covariance(model, surface, data.x, data.noise))
         coefficient = surface.sigma2 * solve_cholesky(factor, residual[members] - prior - noise)
     return SurfacePath(model.kernel, surface.phi, omega, phase, amplitude, inputs, coefficient)
 
@@ -158,7 +160,7 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     """
     r = data.y - data.h @ state.beta
     chosen = [(w, state.surface(label)) for w, label in target_labels(state, target, rng)]
-    paths = tuple(draw_surface_path(rng, surface, r, data.x, model) for _, surface in chosen)
+    paths = tuple(draw_surface_path(rng, surface, r, data, model) for _, surface in chosen)
     return Path(state.beta, tuple(w for w, _ in chosen), paths)
 
 

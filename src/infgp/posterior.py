@@ -85,7 +85,7 @@ def urn_weights(state: State) -> FloatArray:
 
 
 def krige(
-    surface: Surface, residual: FloatArray, x: FloatArray, model: Model, at: FloatArray
+    surface: Surface, residual: FloatArray, data: Data, model: Model, at: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Posterior mean and variance of a surface at the points `at`, its members' noise taken into account.
 
@@ -95,7 +95,8 @@ def krige(
         No members means a new surface: mean 0 and variance σ².
     residual : array, shape (n,)
         y − h β.
-    x : array, shape (n, d)
+    data : Data
+        Inputs and known noise.
     model : Model
     at : array, shape (m, d)
 
@@ -105,8 +106,8 @@ def krige(
     """
     if surface.members.size == 0:
         return np.zeros(at.shape[0]), np.full(at.shape[0], surface.sigma2)
-    factor = cholesky(covariance(model, surface, x))
-    cross = surface.sigma2 * correlation(model.kernel, x[surface.members], at, surface.phi)
+    factor = cholesky(covariance(model, surface, data.x, data.noise))
+    cross = surface.sigma2 * correlation(model.kernel, data.x[surface.members], at, surface.phi)
     mean = cross.T @ solve_cholesky(factor, residual[surface.members])
     v = solve_lower(factor, cross)
     return mean, np.maximum(surface.sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
@@ -132,7 +133,7 @@ def predictive(states: Sequence[State], data: Data, model: Model, at: FloatArray
         residual = data.y - data.h @ state.beta
         weights.append(urn_weights(state) / len(states))
         for surface in (*state.surfaces(), state.surface(state.n_surfaces)):
-            mean, variance = krige(surface, residual, data.x, model, at)
+            mean, variance = krige(surface, residual, data, model, at)
             means.append(level + mean)
             variances.append(variance + surface.tau2)
     w = np.concatenate(weights)
@@ -149,7 +150,7 @@ def main_surface(states: Sequence[State], data: Data, model: Model, at: FloatArr
     means, variances = np.empty((len(states), at.shape[0])), np.empty((len(states), at.shape[0]))
     for k, state in enumerate(states):
         residual = data.y - data.h @ state.beta
-        means[k], variances[k] = krige(state.surface(main_label(state)), residual, data.x, model, at)
+        means[k], variances[k] = krige(state.surface(main_label(state)), residual, data, model, at)
         means[k] += trend(at) @ state.beta
     return means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
 
@@ -170,20 +171,20 @@ def sample_rewards(
     for label in np.unique(labels):
         here = np.flatnonzero(labels == label)
         surface = state.surface(min(int(label), state.n_surfaces))
-        mean, cov = _joint(surface, residual, data.x, model, at[here])
+        mean, cov = _joint(surface, residual, data, model, at[here])
         y[here] += mean + cholesky(cov) @ rng.standard_normal(here.size)
     return y
 
 
 def _joint(
-    surface: Surface, residual: FloatArray, x: FloatArray, model: Model, at: FloatArray
+    surface: Surface, residual: FloatArray, data: Data, model: Model, at: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Posterior mean and covariance of rewards on a surface at several points."""
     everyone = Surface(np.arange(at.shape[0]), surface.phi, surface.sigma2, surface.tau2)
-    cov = covariance(model, everyone, at)
+    cov = covariance(model, everyone, at, np.zeros(at.shape[0]))
     if surface.members.size == 0:
         return np.zeros(at.shape[0]), cov
-    factor = cholesky(covariance(model, surface, x))
-    cross = surface.sigma2 * correlation(model.kernel, x[surface.members], at, surface.phi)
+    factor = cholesky(covariance(model, surface, data.x, data.noise))
+    cross = surface.sigma2 * correlation(model.kernel, data.x[surface.members], at, surface.phi)
     v = solve_lower(factor, cross)
     return cross.T @ solve_cholesky(factor, residual[surface.members]), cov - v.T @ v

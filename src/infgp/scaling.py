@@ -13,6 +13,33 @@ from infgp.linalg import FloatArray
 LARGEST_REWARD = 1e100
 
 
+def check_variances(values: object, n: int) -> FloatArray:
+    """Noise variances as an array of shape (n,), zeros for None; raise unless all are finite and not negative.
+
+    Examples
+    --------
+    >>> check_variances([0.5, 0], 2)
+    array([0.5, 0. ])
+    """
+    if values is None:
+        return np.zeros(n)
+    try:
+        variances = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"noise_variance must be made of numbers, but got {values!r}.") from None
+    if variances.shape != (n,):
+        raise InvalidInputError(
+            f"noise_variance must have one entry for each of the {n} rewards, but has shape {variances.shape}."
+        )
+    bad = np.flatnonzero(~((variances >= 0.0) & (variances < np.inf)))
+    if bad.size:
+        raise InvalidInputError(
+            f"noise_variance must be finite and >= 0, but that of reward {bad[0]} is {float(variances[bad[0]])!r}; "
+            "give the square of its standard error, or 0 where none is known."
+        )
+    return variances
+
+
 @dataclass(frozen=True)
 class InputScale:
     """Affine map of each input's training range to [0, 1]; a constant input keeps its unit.
@@ -81,6 +108,11 @@ class RewardScale:
     def to_standard(self, y: FloatArray) -> FloatArray:
         """Rewards in the model's units."""
         return (y - self.location) / self.scale
+
+    def variances_to_standard(self, variances: FloatArray) -> FloatArray:
+        """Noise variances in the model's units; what is next to infinite there stays a number."""
+        with np.errstate(over="ignore"):
+            return np.minimum(variances / self.scale / self.scale, LARGEST_REWARD)
 
     def from_standard(self, y: FloatArray) -> FloatArray:
         """Rewards in the user's units."""

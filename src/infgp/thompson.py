@@ -26,6 +26,9 @@ from infgp.space import Space
 ACQUISITIONS = ("logei", "thompson", "local")
 #: Evaluated points with the best expected reward, around which is searched.
 GOOD = 5
+#: Candidates for log expected improvement, over the whole space and, mostly, around each good point,
+#: and how many of them gradients start from.
+FAR, NEAR, CLIMBS = 8, 150, 8
 #: Candidates of local Thompson sampling, and the range of their steps in length-scales.
 LOCAL, SHORTEST, LONGEST = 2000, 0.01, 1.0
 
@@ -83,7 +86,8 @@ def believe(state: State, data: Data, x: FloatArray, y: FloatArray) -> tuple[Sta
     if not y.size:
         return state, data
     labels = np.concatenate((state.labels, np.full(y.size, main_label(state))))
-    return replace(state, labels=labels), Data(np.vstack((data.x, x)), np.concatenate((data.y, y)))
+    noise = np.concatenate((data.noise, np.zeros(y.size)))
+    return replace(state, labels=labels), Data(np.vstack((data.x, x)), np.concatenate((data.y, y)), noise)
 
 
 def suggest(
@@ -140,7 +144,7 @@ def suggest(
         everywhere = believed[0][1].x
         means = np.mean([belief(data.x)[0] for belief in beliefs], axis=0)
         score = LogImprovement.of(beliefs, everywhere)
-        return maximise(rng, score, space, best_of(data.x, means))[0]
+        return maximise(rng, score, space, best_of(data.x, means), spread=FAR, around=NEAR, starts=CLIMBS)[0]
     state, known = believed[0]
     path = draw_path(rng, state, known, model, target)
     good = best_of(data.x, path(data.x))

@@ -25,6 +25,7 @@ from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, key, statistics
 
 DRAWS = 10_400
 SHAPES = [0.0, 1.5]  # shared scales; own scales, Student-t surfaces with three degrees of freedom
+NO_NOISE, NOISE = np.zeros(5), np.array([0.0, 0.9, 0.05, 2.5, 0.3])  # known variances of five rewards
 
 
 def fixed_model(shape, kernel="se"):
@@ -47,39 +48,40 @@ def residual(state, data):
     return data.y - data.h @ state.beta
 
 
-def log_evidence(labels, x, r, model, state):
+def log_evidence(labels, x, r, noise, model, state):
     """By the compiled code."""
     order, starts = compiled.group_order(labels)
     rho = np.empty(int(np.sum(np.diff(starts) ** 2)))
     compiled.fill_blocks(KERNEL_CODE[model.kernel], x[order], starts, state.phi[0], rho)
     scales = float(state.sigma2[0]), float(state.tau2[0])
-    return compiled.blocks_log_evidence(rho, r[order], starts, *scales, model.scale_shape)
+    return compiled.blocks_log_evidence(rho, r[order], noise[order], starts, *scales, model.scale_shape)
 
 
-def exact_evidence(blocks, shape, tau2=TAU2):
+def exact_evidence(blocks, shape, tau2=TAU2, noise=NO_NOISE):
     """From SciPy's own densities and a kernel written out here."""
     total = 0.0
     for s in blocks:
         gaps = X5[s, 0][:, None] - X5[s, 0][None, :]
-        cov = SIGMA2 * np.exp(-0.5 * gaps**2 / 0.4**2) + tau2 * np.eye(len(s))
+        cov = SIGMA2 * np.exp(-0.5 * gaps**2 / 0.4**2) + np.diag(tau2 + noise[s])
         zero = np.zeros(len(s))
         law = multivariate_t(zero, cov, df=2 * shape) if shape else multivariate_normal(zero, cov)
         total += law.logpdf(Y5[s])
     return total
 
 
-def exact_partitions(shape):
-    logs = {key(z): urn_logpdf(z, NU) + exact_evidence(blocks_of(z), shape) for z in enumerate_partitions(5)}
+def exact_partitions(shape, noise):
+    partitions = enumerate_partitions(5)
+    logs = {key(z): urn_logpdf(z, NU) + exact_evidence(blocks_of(z), shape, noise=noise) for z in partitions}
     top = max(logs.values())
     total = sum(np.exp(v - top) for v in logs.values())
     return {k: np.exp(v - top) / total for k, v in logs.items()}
 
 
-def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS):
+def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS, noise=NO_NOISE):
     rng = np.random.default_rng(seed)
-    model, data = fixed_model(shape), Data(X5, Y5)
+    model, data = fixed_model(shape), Data(X5, Y5, noise)
     state = prior_draw(rng, X5, model)
-    exact = exact_partitions(shape)
+    exact = exact_partitions(shape, noise)
     counts = dict.fromkeys(exact, 0)
     for _ in range(draws):
         for _ in range(thin):
@@ -90,14 +92,15 @@ def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("noise", [NO_NOISE, NOISE], ids=["", "known noise"])
 @pytest.mark.parametrize(
     ("moves", "thin"),
     [((assign,), 3), ((split_merge,), 25), (COLLAPSED_SWEEP, 2)],
     ids=["labels", "split-merge", "whole sweep"],
 )
-def test_partitions_match_enumeration(moves, thin, shape):
+def test_partitions_match_enumeration(moves, thin, noise, shape):
     """Split–merge alone, too, leaves the exact posterior over the 52 partitions unchanged."""
-    assert partition_p_value(moves, shape, thin) > 1e-4
+    assert partition_p_value(moves, shape, thin, noise=noise) > 1e-4
 
 
 def test_split_merge_leaves_partition_and_noise_unchanged_together():
@@ -134,7 +137,7 @@ def slow_assign(rng, state, data, model, count_self=False, stay=False, blind=Fal
     r = residual(state, data)
 
     def evidence(s):
-        return log_evidence(np.zeros(len(s), int), data.x[s], r[s], model, state)
+        return log_evidence(np.zeros(len(s), int), data.x[s], r[s], data.noise[s], model, state)
 
     for i in rng.permutation(r.size):
         options, log_p = [], []
@@ -166,6 +169,14 @@ def test_enumeration_notices(bug):
     assert partition_p_value((buggy(**bug),), 0.0, thin=1, draws=6000) < 1e-6
 
 
+@pytest.mark.parametrize(("move", "thin"), [(assign, 1), (split_merge, 10)], ids=["labels", "split-merge"])
+def test_enumeration_notices_forgotten_noise(move, thin):
+    def forgetful(rng, state, data, model):
+        return move(rng, state, Data(data.x, data.y), model)
+
+    assert partition_p_value((forgetful,), 0.0, thin, draws=5000, noise=NOISE) < 1e-6
+
+
 def wrong_grow(change):
     right = splits.grow
 
@@ -191,15 +202,17 @@ def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
 # --- Joint distribution and calibration ------------------------------------------------------------------------------
 
 
-def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False):
+def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=None):
     rng = np.random.default_rng(seed)
     d = 2 if ard else 1
     model = free_model(shape, d, ard)
     x = rng.random((n, d))
 
     def prior():
-        state = prior_draw(rng, x, model)
-        return state, Data(x, simulate_y(rng, state, x, model))
+        return refresh((prior_draw(rng, x, model), None))
+
+    def refresh(pair):
+        return pair[0], Data(x, simulate_y(rng, pair[0], x, model, noise), noise)
 
     def transition(pair):
         state, data = pair
@@ -210,7 +223,7 @@ def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False):
     return geweke(
         prior,
         transition,
-        refresh=lambda s: (s[0], Data(x, simulate_y(rng, s[0], x, model))),
+        refresh=refresh,
         statistics=lambda s: statistics(s[0], s[1], model),
         sweeps=sweeps,
     )
@@ -225,6 +238,22 @@ def without(move):
 def test_joint_distribution(shape, ard):
     p = geweke_p_values(COLLAPSED_SWEEP, shape, 4000, seed=10, ard=ard)
     assert min(p.values()) > 1e-4, p
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_joint_distribution_with_known_noise(shape):
+    p = geweke_p_values(COLLAPSED_SWEEP, shape, 4000, seed=16, noise=np.array([0.0, 0.6, 0.02, 1.5, 0.2, 4.0]))
+    assert min(p.values()) > 1e-4, p
+
+
+@pytest.mark.parametrize("right", [hyper.draw_beta, hyper.draw_scales], ids=["beta", "scales"])
+def test_joint_distribution_notices_forgotten_noise(right):
+    def forgetful(rng, state, data, model):
+        return right(rng, state, Data(data.x, data.y), model)
+
+    moves = tuple(forgetful if m is right else m for m in COLLAPSED_SWEEP)
+    p = geweke_p_values(moves, 0.0, 4000, seed=16, noise=np.array([0.0, 0.6, 0.02, 1.5, 0.2, 4.0]))
+    assert min(p.values()) < 1e-6, p
 
 
 @pytest.mark.parametrize(
@@ -325,13 +354,15 @@ def test_compiled_evidence_equals_the_model(kernel, shape, rng):
     model = Model(kernel, Priors().resolve(2), ard=True, scale_shape=shape)
     x = rng.random((25, 2))
     state = prior_draw(rng, x, model)
-    data = Data(x, simulate_y(rng, state, x, model))
-    value = log_evidence(state.labels, x, residual(state, data), model, state)
+    noise = rng.exponential(size=25)
+    data = Data(x, simulate_y(rng, state, x, model, noise), noise)
+    value = log_evidence(state.labels, x, residual(state, data), noise, model, state)
     assert value == pytest.approx(log_likelihood(state, data, model))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_label_probabilities_are_ratios_of_the_joint(shape, rng, monkeypatch):
+@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["", "known noise"])
+def test_label_probabilities_are_ratios_of_the_joint(spread, shape, rng, monkeypatch):
     """P(z_i) from a compiled visit of one observation equals that from `log_joint`, large surfaces included."""
     monkeypatch.setattr(compiled, "LARGE", 5)
     n = 16
@@ -339,7 +370,8 @@ def test_label_probabilities_are_ratios_of_the_joint(shape, rng, monkeypatch):
     model = Model("se", Priors().resolve(2), ard=False, scale_shape=shape)
     labels = np.r_[np.zeros(9, int), np.ones(4, int), [2, 2], [3]]
     state = replace(prior_draw(rng, x, model), labels=labels, nu=0.8, tau2=np.array([0.3]), sigma2=np.array([1.4]))
-    data = Data(x, simulate_y(rng, state, x, model))
+    noise = spread * rng.exponential(size=n)
+    data = Data(x, simulate_y(rng, state, x, model, noise), noise)
     prior = np.empty((n, n))
     compiled.fill_covariance(0, x, state.phi[0], 1.4, prior)
     for i in (0, 10, 14, 15):
@@ -354,7 +386,7 @@ def test_label_probabilities_are_ratios_of_the_joint(shape, rng, monkeypatch):
         seen: dict[tuple[int, ...], int] = {}
         for u in uniforms:
             out, _ = assign_module._visit(
-                labels, state, model, residual(state, data), prior, np.array([i]), np.array([u])
+                labels, state, model, residual(state, data), noise, prior, np.array([i]), np.array([u])
             )
             seen[tuple(canonical(out))] = seen.get(tuple(canonical(out)), 0) + 1
         for z, p in exact.items():
@@ -369,7 +401,7 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
     x = rng.random((n, 2))
     model = Model("se", Priors().resolve(2), ard=False)
     state = replace(prior_draw(rng, x, model), labels=rng.integers(4, size=n), tau2=np.array([0.2]))
-    data = Data(x, rng.normal(size=n))
+    data = Data(x, rng.normal(size=n), rng.exponential(size=n))
     prior = np.empty((n, n))
     compiled.fill_covariance(0, x, state.phi[0], float(state.sigma2[0]), prior)
     arrays = {}
@@ -386,9 +418,9 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
 
     monkeypatch.setattr(compiled, "label_sweep", spy)
     r = residual(state, data)
-    assign_module._visit(state.labels, state, model, r, prior, rng.permutation(n), rng.random(n))
+    assign_module._visit(state.labels, state, model, r, data.noise, prior, rng.permutation(n), rng.random(n))
     same = arrays["labels"][:, None] == arrays["labels"]
-    exact = np.linalg.inv(same * prior + 0.2 * np.eye(n))
+    exact = np.linalg.inv(same * prior + np.diag(0.2 + data.noise))
     assert np.allclose(arrays["inverse"], exact, atol=1e-8)
     assert np.allclose(arrays["alpha"], exact @ r, atol=1e-8)
     for label in np.unique(arrays["labels"]):
@@ -405,9 +437,9 @@ def test_drift_is_checked(rng, monkeypatch):
     calls = []
     right = assign_module._visit
 
-    def spy(labels, state, model, r, prior, visits, uniforms):
+    def spy(labels, state, model, r, noise, prior, visits, uniforms):
         calls.append(visits.size)
-        out, drift = right(labels, state, model, r, prior, visits, uniforms)
+        out, drift = right(labels, state, model, r, noise, prior, visits, uniforms)
         return out, (1.0 if visits.size > 10 else drift)
 
     monkeypatch.setattr(assign_module, "_visit", spy)
@@ -421,7 +453,7 @@ def test_the_sweep_is_its_moves(shape, fixed, rng):
     """The sweep that chains run and the moves that are proved one by one give the same numbers."""
     x = rng.random((20, 1))
     model = fixed_model(shape) if fixed else free_model(shape)
-    data = Data(x, rng.normal(size=20))
+    data = Data(x, rng.normal(size=20), rng.exponential(size=20))
     one = other = prior_draw(rng, x, model)
     rng_one, rng_other = np.random.default_rng(1), np.random.default_rng(1)
     for _ in range(20):
@@ -438,8 +470,9 @@ def test_factor_and_inverse(n, rng):
     cov, factor, inverse = np.full((n, n), np.nan), np.empty((n, n)), np.empty((n, n))
     densities.fill_covariance(1, x, np.array([2.0, 3.0]), 1.7, cov)
     assert np.allclose(cov, 1.7 * correlation("matern52", x, x, np.array([2.0, 3.0])), rtol=1e-14)
-    full = 0.6 * cov + 0.05 * np.eye(n)
-    assert densities.factorise(cov, 0.6, 0.05, factor) == pytest.approx(np.linalg.slogdet(full)[1])
+    noise = rng.exponential(size=n)
+    full = 0.6 * cov + np.diag(0.05 + noise)
+    assert densities.factorise(cov, 0.6, 0.05, noise, factor) == pytest.approx(np.linalg.slogdet(full)[1])
     lower = np.tril(factor, -1) + np.diag(1.0 / np.diag(factor))
     assert np.allclose(lower @ lower.T, full, atol=1e-13)
     densities.invert(factor, inverse)

@@ -3,7 +3,8 @@
 Notation
 --------
 C       prior covariance σ² ρ of the inputs, shape (n, n), without noise
-G       inverses (C_SS + τ² I)⁻¹ of all surfaces in one (n, n) array: G_ij is zero where z_i ≠ z_j
+noise   known noise variances v, shape (n,), which add to τ²; N_SS is short for τ² I + diag(v_S)
+G       inverses (C_SS + N_SS)⁻¹ of all surfaces in one (n, n) array: G_ij is zero where z_i ≠ z_j
 alpha   G r, shape (n,)
 q_l     r_Sᵀ G_SS r_S, one number for each surface
 shape   a of the surfaces' own scale s_l ~ InverseGamma(a, a); 0 for scales shared by all (s_l = 1)

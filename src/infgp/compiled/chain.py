@@ -9,12 +9,13 @@ from numba import njit
 
 
 class Setting(NamedTuple):
-    """Data and model: kernel code, inputs (n, d), trend regressors (n, p), rewards (n,), shape of own scales."""
+    """Kernel code, inputs (n, d), trend regressors (n, p), rewards and their known noise (n,), shape of own scales."""
 
     kernel: int
     x: Any
     h: Any
     y: Any
+    noise: Any
     shape: float
 
 

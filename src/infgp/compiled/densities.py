@@ -138,11 +138,12 @@ def fill_covariance(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> N
 
 
 @njit(cache=True, fastmath=FAST)
-def factorise(C: Any, scale: float, tau2: float, L: Any) -> float:  # noqa: N803
-    """Cholesky factor of scale · C + τ² I from the lower triangle of C, by rows, eight at a time; returns log |…|.
+def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  # noqa: N803
+    """Cholesky factor of scale · C + N from the lower triangle of C, by rows, eight at a time; returns log |…|.
 
-    The diagonal of L holds reciprocals; above it nothing is written. No pivot is below τ², whatever rounding does. At
-    the sizes that surfaces have it is faster than LAPACK behind Numba (`benchmarks/sweep_cost.py`), which copies twice.
+    The diagonal of L holds reciprocals; above it nothing is written. No pivot is below τ² + v_i, whatever rounding
+    does. At the sizes that surfaces have it is faster than LAPACK behind Numba (`benchmarks/sweep_cost.py`), which
+    copies twice.
     """
     n, log_det = C.shape[0], 0.0
     for top in range(0, n, 8):
@@ -172,7 +173,8 @@ def factorise(C: Any, scale: float, tau2: float, L: Any) -> float:  # noqa: N803
         for i in range(top, bottom):
             for j in range(done, i):
                 L[i, j] = (scale * C[i, j] - dot(L[i], L[j], j)) * L[j, j]
-            pivot = max(scale * C[i, i] + tau2 - dot(L[i], L[i], i), tau2)
+            least = tau2 + noise[i]
+            pivot = max(scale * C[i, i] + least - dot(L[i], L[i], i), least)
             L[i, i] = 1.0 / math.sqrt(pivot)
             log_det += math.log(pivot)
     return log_det
@@ -213,13 +215,13 @@ def fill_blocks(kernel: int, x: Any, starts: Any, phi: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def blocks_log_evidence(rho: Any, r: Any, starts: Any, sigma2: float, tau2: float, shape: float) -> float:
-    """Log evidence of all surfaces, from the correlations of :func:`fill_blocks` and residuals grouped alike."""
+def blocks_log_evidence(rho: Any, r: Any, noise: Any, starts: Any, sigma2: float, tau2: float, shape: float) -> float:
+    """Log evidence of all surfaces, from the correlations of :func:`fill_blocks`; residuals and noise grouped alike."""
     total, at, u = 0.0, 0, np.empty(r.size)
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
         factor = np.empty((m, m))
-        log_det = factorise(rho[at : at + m * m].reshape(m, m), sigma2, tau2, factor)
+        log_det = factorise(rho[at : at + m * m].reshape(m, m), sigma2, tau2, noise[lo : lo + m], factor)
         total += log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, shape)
         at += m * m
     return total

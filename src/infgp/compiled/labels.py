@@ -22,15 +22,15 @@ def scatter(block: Any, members: Any, G: Any) -> None:  # noqa: N803
 
 
 @njit(cache=True)
-def gather(C: Any, members: Any, tau2: float) -> Any:  # noqa: N803
-    """C_SS + τ² I."""
+def gather(C: Any, members: Any, tau2: float, noise: Any) -> Any:  # noqa: N803
+    """C_SS + N_SS."""
     m = members.size
     out = np.empty((m, m))
     for a in range(m):
         row = C[members[a]]
         for b in range(m):
             out[a, b] = row[members[b]]
-        out[a, a] += tau2
+        out[a, a] += tau2 + noise[members[a]]
     return out
 
 
@@ -41,6 +41,7 @@ def seat(
     largest: int,
     C: Any,  # noqa: N803
     tau2: float,
+    noise: Any,
     r: Any,
     G: Any,  # noqa: N803
     alpha: Any,
@@ -58,12 +59,12 @@ def seat(
             where[order[lo + a]] = a
         if m > largest:
             continue
-        block, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
+        block, factor, u, v = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty(m)
         for a in range(m):
             for b in range(a + 1):
                 block[a, b] = C[order[lo + a], order[lo + b]]
-            u[a] = r[order[lo + a]]
-        factorise(block, 1.0, tau2, factor)
+            u[a], v[a] = r[order[lo + a]], noise[order[lo + a]]
+        factorise(block, 1.0, tau2, v, factor)
         quadratics[g] = forward(factor, u, u)
         invert(factor, block)
         for a in range(m):
@@ -80,13 +81,13 @@ def seat(
 
 
 @njit(cache=True)
-def drift(C: Any, tau2: float, alpha: Any, r: Any, members: Any, counts: Any) -> float:  # noqa: N803
-    """Largest error of (C_SS + τ² I) α_S = r_S over the surfaces: what rank-one updates have accumulated."""
+def drift(C: Any, tau2: float, noise: Any, alpha: Any, r: Any, members: Any, counts: Any) -> float:  # noqa: N803
+    """Largest error of (C_SS + N_SS) α_S = r_S over the surfaces: what rank-one updates have accumulated."""
     worst = 0.0
     for label in range(counts.size):
         for a in range(counts[label]):
             i = members[label, a]
-            total = tau2 * alpha[i] - r[i]
+            total = (tau2 + noise[i]) * alpha[i] - r[i]
             for b in range(counts[label]):
                 total += C[i, members[label, b]] * alpha[members[label, b]]
             worst = max(worst, abs(total))
@@ -166,7 +167,7 @@ def add_point(
     where: Any,
     v: Any,
 ) -> None:
-    """Put observation i on a surface: bordered up-date of the inverse. `noisy` is σ² + τ².
+    """Put observation i on a surface: bordered up-date of the inverse. `noisy` is σ² + τ² + v_i.
 
     v is left as (G_SS k_S, −1 at i), with which kᵀGk of any other point grows by (v · its k)² / s.
     """
@@ -217,14 +218,15 @@ def label_weights(
     columns: Any,
     large: Any,
     noisy: float,
-    tau2: float,
+    least: float,
     nu: float,
     shape: float,
     log_p: Any,
 ) -> int:
     """Log of urn times predictive density for each label that observation i may take; returns how many are filled in.
 
-    A new surface goes by the first free label; for an observation alone on its surface that is its own.
+    A new surface goes by the first free label; for an observation alone on its surface that is its own. `noisy` is its
+    prior variance σ² + τ² + v_i, and τ² + v_i the `least` that a surface can leave of it.
     """
     k, free = C[i], -1
     for label in range(top):
@@ -239,7 +241,7 @@ def label_weights(
                 mean += k[members[label, a]] * alpha[members[label, a]]
             ready = columns[label]
             reduction = large[i, ready] if ready >= 0 else variance_reduction(k, G, members[label], m)
-            variance = max(noisy - reduction, tau2)
+            variance = max(noisy - reduction, least)
             log_p[label] = math.log(m) + log_predictive(r[i] - mean, variance, m, quadratics[label], shape)
         elif m > 1:
             gap = alpha[i] / G[i, i]
@@ -287,6 +289,7 @@ def label_sweep(
     large: Any,
     sigma2: float,
     tau2: float,
+    noise: Any,
     nu: float,
     shape: float,
 ) -> int:
@@ -298,7 +301,6 @@ def label_sweep(
     quadratics : q_l;  columns : column of a large surface in `large`, or −1
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """
-    noisy = sigma2 + tau2
     log_p, v = np.empty(r.size + 1), np.zeros(r.size)
     top: Any = np.int64(0)  # one more than the largest label in use
     for label in range(r.size):
@@ -308,8 +310,10 @@ def label_sweep(
     for position in range(visits.size):
         i = visits[position]
         own = labels[i]
+        least = tau2 + noise[i]
+        noisy = sigma2 + least
         width = label_weights(
-            i, own, top, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, tau2, nu, shape, log_p
+            i, own, top, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape, log_p
         )
         chosen = pick(log_p, width, uniforms[position], own)
         if chosen == own:

@@ -74,7 +74,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     out: with a fixed length the transition is reversible without it, and cheaper. Returns the number of evaluations.
     """
     order, starts = group_order(chain.labels)
-    x, r = rows(setting.x, order), entries(residual(setting, chain), order)
+    x, r, noise = rows(setting.x, order), entries(residual(setting, chain), order), entries(setting.noise, order)
     d, ells = x.shape[1], priors.lengthscales
     theta, proposal, phi = np.empty(2 + ells), np.empty(2 + ells), chain.phi.copy()
     for k in range(2):
@@ -84,7 +84,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     rho, trial = np.empty(cells(starts)), np.empty(cells(starts))
     fill_blocks(setting.kernel, x, starts, phi, rho)
     value = scales_log_prior(theta, priors)
-    value += blocks_log_evidence(rho, r, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
+    value += blocks_log_evidence(rho, r, noise, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
     evaluations = 1
     lines = lines_of(rng, priors)
     for line in range(lines.shape[0]):
@@ -109,7 +109,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
                         phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, ells - 1)])
                     fill_blocks(setting.kernel, x, starts, phi, trial)
                 sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
-                at += blocks_log_evidence(trial if rough else rho, r, starts, sigma2, tau2, setting.shape)
+                at += blocks_log_evidence(trial if rough else rho, r, noise, starts, sigma2, tau2, setting.shape)
                 evaluations += 1
             if at > level:
                 value = at

@@ -37,6 +37,7 @@ def grow(
     r: Any,
     C: Any,  # noqa: N803
     tau2: float,
+    noise: Any,
     shape: float,
     sides: Any,
 ) -> tuple[float, float]:
@@ -59,10 +60,11 @@ def grow(
     log_q = 0.0
     for p in range(m):
         i = order[p]
+        least = tau2 + noise[i]
         for s in range(2):
             for a in range(sizes[s]):
                 k[s, a] = C[i, who[s, a]]
-            variance[s] = max(C[i, i] + tau2 - extend(k[s], factors[s], sizes[s], w[s]), tau2)
+            variance[s] = max(C[i, i] + least - extend(k[s], factors[s], sizes[s], w[s]), least)
             gap[s] = r[i] - dot(w[s], u[s], sizes[s])
             if p >= 2:
                 log_p[s] = math.log(sizes[s]) + log_predictive(gap[s], variance[s], sizes[s], quadratic[s], shape)
@@ -135,15 +137,15 @@ def split_or_merge(
         else:
             rest[k - m] = k
     pool, rest = pool[:m], rest[: n - m]
-    cov, r_pool = np.empty((m, m)), entries(r, pool)
+    cov, r_pool, noise = np.empty((m, m)), entries(r, pool), entries(setting.noise, pool)
     fill_covariance(setting.kernel, rows(setting.x, pool), chain.phi, sigma2, cov)
     order = outward(cov, a_at, b_at)
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
         forced[p] = labels[pool[order[p]]] == second
-    log_q, log_ratio = grow(order, forced, uniforms[:m], r_pool, cov, apart, setting.shape, sides)
+    log_q, log_ratio = grow(order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, sides)
     whole = np.array([0, m])
-    log_ratio -= blocks_log_evidence(cov.reshape(m * m), r_pool, whole, 1.0, together, setting.shape)
+    log_ratio -= blocks_log_evidence(cov.reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
     m_j = 0
     for p in range(m):
         m_j += sides[p]
@@ -152,10 +154,10 @@ def split_or_merge(
         if m < n:
             by_label, starts = group_order(entries(labels, rest))
             others = entries(rest, by_label)
-            rho, r_others = np.empty(cells(starts)), entries(r, others)
+            rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
             fill_blocks(setting.kernel, rows(setting.x, others), starts, chain.phi, rho)
-            for sign, noise in ((1.0, apart), (-1.0, together)):
-                log_ratio += sign * blocks_log_evidence(rho, r_others, starts, sigma2, noise, setting.shape)
+            for sign, level in ((1.0, apart), (-1.0, together)):
+                log_ratio += sign * blocks_log_evidence(rho, r_others, noise, starts, sigma2, level, setting.shape)
         a, b = priors.variances[1]
         # The inverse gamma in log τ², in which the step is taken: a density of τ² times τ².
         log_ratio += a * shift - b * (1.0 / apart - 1.0 / together)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from infgp.compiled.chain import group_order, rows
+from infgp.compiled.chain import entries, group_order, rows
 from infgp.compiled.densities import dot, factorise, fill_lower, forward
 
 
@@ -15,7 +15,7 @@ from infgp.compiled.densities import dot, factorise, fill_lower, forward
 def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
     """β given labels and scales: Gaussian, by generalised least squares over the surfaces.
 
-    Its precision and shift are Σ_l hᵀ (C_SS + τ² I)⁻¹ [h y] / s_l; own scales s_l are drawn given the residuals.
+    Its precision and shift are Σ_l hᵀ (C_SS + N_SS)⁻¹ [h y] / s_l; own scales s_l are drawn given the residuals.
     """
     p, weight = priors.trend_weight.size, priors.trend_weight
     if p == 0:
@@ -28,12 +28,12 @@ def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
         precision[k, k] = weight[k] - least  # `factorise` adds it again, and lets no pivot fall below
         target[k] = weight[k] * priors.trend_mean[k]
     order, starts = group_order(chain.labels)
-    x, h = rows(setting.x, order), rows(setting.h, order)
+    x, h, noise = rows(setting.x, order), rows(setting.h, order), entries(setting.noise, order)
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
         cov, factor, column, u = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty((p + 1, m))
         fill_lower(setting.kernel, x[lo : lo + m], chain.phi, chain.scales[0], cov)
-        factorise(cov, 1.0, chain.scales[1], factor)
+        factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
         for k in range(p + 1):
             for a in range(m):
                 column[a] = h[lo + a, k] if k < p else setting.y[order[lo + a]]
@@ -52,7 +52,7 @@ def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
             for j in range(k + 1):
                 precision[k, j] += dot(u[k], u[j], m) / scale
     factor = np.empty((p, p))
-    factorise(precision, 1.0, least, factor)
+    factorise(precision, 1.0, least, np.zeros(p), factor)
     forward(factor, target, target)
     for k in range(p - 1, -1, -1):  # Lᵀ β = L⁻¹ target + noise
         total = target[k] + rng.standard_normal()

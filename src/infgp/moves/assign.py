@@ -51,7 +51,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
         labels, drift = state.labels, 0.0
         step = -(-n // parts)
         for part in (slice(begin, begin + step) for begin in range(0, n, step)):
-            labels, error = _visit(labels, state, model, r, prior, visits[part], uniforms[part])
+            labels, error = _visit(labels, state, model, r, data.noise, prior, visits[part], uniforms[part])
             drift = max(drift, error)
         if drift <= limit:
             break
@@ -63,6 +63,7 @@ def _visit(
     state: State,
     model: Model,
     r: FloatArray,
+    noise: FloatArray,
     prior: FloatArray,
     visits: IntArray,
     uniforms: FloatArray,
@@ -76,10 +77,12 @@ def _visit(
     quadratics, columns = np.zeros(n + 1), np.full(n + 1, -1, dtype=np.int64)
     reductions: list[FloatArray] = []
     order, starts = compiled.group_order(labels)
-    compiled.seat(order, starts, compiled.LARGE, prior, tau2, r, inverse, alpha, members, counts, where, quadratics)
+    compiled.seat(
+        order, starts, compiled.LARGE, prior, tau2, noise, r, inverse, alpha, members, counts, where, quadratics
+    )
     for label in np.flatnonzero(counts > compiled.LARGE):
         s = order[starts[label] : starts[label + 1]]
-        factor = cholesky(compiled.gather(prior, s, tau2))
+        factor = cholesky(compiled.gather(prior, s, tau2, noise))
         alpha[s] = solve_cholesky(factor, r[s])
         quadratics[label] = float(alpha[s] @ r[s])
         if s.size < n:
@@ -104,13 +107,14 @@ def _visit(
         large,
         sigma2,
         tau2,
+        noise,
         state.nu,
         model.scale_shape,
     )
     if not changed:
         return labels, 0.0
     compiled.relabel(labels)
-    return labels, float(compiled.drift(prior, tau2, alpha, r, members, counts))
+    return labels, float(compiled.drift(prior, tau2, noise, alpha, r, members, counts))
 
 
 def _reductions(factor: FloatArray, prior: FloatArray, s: IntArray) -> FloatArray:

@@ -29,7 +29,8 @@ def changed(
         state.phi[0].copy(),
         np.array([state.sigma2[0], state.tau2[0], state.nu]),
     )
-    change(compiled.Setting(KERNEL_CODE[model.kernel], data.x, data.h, data.y, model.scale_shape), chain)
+    kernel = KERNEL_CODE[model.kernel]
+    change(compiled.Setting(kernel, data.x, data.h, data.y, data.noise, model.scale_shape), chain)
     sigma2, tau2, nu = chain.scales
     return State(chain.labels, chain.beta, float(nu), chain.phi[None, :], np.array([sigma2]), np.array([tau2]))
 
