@@ -28,20 +28,12 @@ LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Kriging:
-    """One surface given its members: scaled kernel, α = G r and G = (K + diag(τ² + v))⁻¹."""
-
-    weight: float
-    phi: FloatArray
-    sigma2: float
-    x: FloatArray
-    alpha: FloatArray
-    inverse: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class Belief:
     """Gaussian law of the target at every x, given one state.
+
+    All surfaces share their length-scales, so that one row ρ(x) of correlations with their members serves them all:
+    the mean is hᵀβ + ρ c and the variance v − ρ Q ρᵀ, with c_l = w_l σ_l² G_l r_l and Q block-diagonal,
+    Q_l = w_l² σ_l⁴ G_l, where G_l is the inverse covariance of the rewards on surface l.
 
     Examples
     --------
@@ -58,46 +50,45 @@ class Belief:
 
     kernel: str
     beta: FloatArray
-    parts: tuple[Kriging, ...]
+    phi: FloatArray
+    x: FloatArray
+    coefficient: FloatArray
+    reduction: FloatArray
+    prior_variance: float
 
     @classmethod
     def of(cls, state: State, data: Data, model: Model, target: str) -> Belief:
         """The law of the target ("mean" or "main")."""
         r = data.y - data.h @ state.beta
-        parts = []
-        for weight, label in target_labels(state, target):
-            s = state.surface(label)
-            if s.members.size:
-                factor = cholesky(covariance(model, s, data.x, data.noise))
-                alpha = solve_cholesky(factor, r[s.members])
-                inverse = lapack.dpotri(factor, lower=1)[0]
-                inverse = np.tril(inverse) + np.tril(inverse, -1).T
-            else:
-                alpha, inverse = np.empty(0), np.empty((0, 0))
-            parts.append(Kriging(weight, s.phi, s.sigma2, data.x[s.members], alpha, inverse))
-        return cls(model.kernel, state.beta, tuple(parts))
+        chosen = [(weight, state.surface(label)) for weight, label in target_labels(state, target)]
+        members = np.concatenate([s.members for _, s in chosen])
+        coefficient, reduction, at = np.empty(members.size), np.zeros((members.size, members.size)), 0
+        for weight, s in chosen:
+            if not s.members.size:
+                continue
+            here, at = slice(at, at + s.members.size), at + s.members.size
+            factor = cholesky(covariance(model, s, data.x, data.noise))
+            coefficient[here] = weight * s.sigma2 * solve_cholesky(factor, r[s.members])
+            inverse = lapack.dpotri(factor, lower=1)[0]
+            reduction[here, here] = (weight * s.sigma2) ** 2 * (np.tril(inverse) + np.tril(inverse, -1).T)
+        variance = sum(weight**2 * s.sigma2 for weight, s in chosen)
+        return cls(model.kernel, state.beta, state.phi[0], data.x[members], coefficient, reduction, variance)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
-        mean, variance = trend(at) @ self.beta, np.zeros(at.shape[0])
-        for p in self.parts:
-            k = p.sigma2 * correlation(self.kernel, at, p.x, p.phi)
-            mean += p.weight * (k @ p.alpha)
-            variance += p.weight**2 * (p.sigma2 - np.einsum("ij,ij->i", k @ p.inverse, k))
+        rho = correlation(self.kernel, at, self.x, self.phi)
+        mean = trend(at) @ self.beta + rho @ self.coefficient
+        variance = self.prior_variance - np.einsum("ij,ij->i", rho @ self.reduction, rho)
         return mean, np.maximum(variance, LEAST_VARIANCE)
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
-        mean, variance = trend(at) @ self.beta, np.zeros(at.shape[0])
-        d_mean, d_variance = np.tile(self.beta[1:], (at.shape[0], 1)), np.zeros(at.shape)
-        for p in self.parts:
-            rho, slope = correlation_and_slope(self.kernel, at, p.x, p.phi)
-            k, slope = p.sigma2 * rho, p.sigma2 * slope
-            t = k @ p.inverse
-            mean += p.weight * (k @ p.alpha)
-            variance += p.weight**2 * (p.sigma2 - np.einsum("ij,ij->i", t, k))
-            d_mean += p.weight * pull(slope * p.alpha, at, p.x, p.phi)
-            d_variance -= 2.0 * p.weight**2 * pull(slope * t, at, p.x, p.phi)
+        rho, slope = correlation_and_slope(self.kernel, at, self.x, self.phi)
+        t = rho @ self.reduction
+        mean = trend(at) @ self.beta + rho @ self.coefficient
+        variance = self.prior_variance - np.einsum("ij,ij->i", t, rho)
+        d_mean = self.beta[1:] + pull(slope * self.coefficient, at, self.x, self.phi)
+        d_variance = -2.0 * pull(slope * t, at, self.x, self.phi)
         known = variance <= LEAST_VARIANCE
         d_variance[known] = 0.0
         return mean, np.where(known, LEAST_VARIANCE, variance), d_mean, d_variance

@@ -33,8 +33,8 @@ logger = logging.getLogger("infgp")
 FORMAT, VERSION = "infgp.Optimizer", 1
 DIRECTIONS = ("maximize", "minimize")
 #: Sweeps of the chain: for the first model, after each batch of new rewards, and before a recommendation. Work is
-#: kept level by doing fewer where each costs more: at most `most`, at least `least`, otherwise work / n.
-FIRST, NEXT, LAST = (20_000, 20, 200), (1_600, 2, 20), (5_000, 5, 60)
+#: kept level by doing fewer where each costs more: work / n², but at least `least` and at most `most`.
+FIRST, NEXT, LAST = (2_000_000, 10, 200), (160_000, 2, 20), (500_000, 4, 60)
 #: States kept from these sweeps.
 STATES, LAST_STATES = 5, 12
 #: Rewards further than so many units from the median are drawn in to there: an outlier is an outlier.
@@ -576,7 +576,7 @@ def _bounded(y: FloatArray) -> FloatArray:
 
 def _sweeps(budget: tuple[int, int, int], n: int) -> int:
     work, least, most = budget
-    return int(min(max(work // n, least), most))
+    return min(max(work // n**2, least), most)
 
 
 def _plain_state(state: State) -> dict[str, Any]:
