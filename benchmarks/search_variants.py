@@ -29,7 +29,7 @@ CELLS = (
 )
 OPTIONS = {
     "default": {},
-    "target main": {"target": "main"},
+    "target mean": {"target": "mean"},
     "average of the improvement": {},
     "candidates everywhere": {},
     "the estimator's priors": {},

@@ -95,10 +95,10 @@ class Optimizer:
     direction : {"maximize", "minimize"}, default="maximize"
     seed : int or None, default=None
         The same seed and rewards give the same points, also across ``save`` and ``load``.
-    target : {"mean", "main", "surface"}, default="mean"
-        What is optimised: the expected reward, all surfaces weighed by how often they occur; the dominant surface,
-        which rare rewards of any size do not move at all; or (Thompson sampling only, the paper's Algorithm 1) a
-        surface drawn by these weights.
+    target : {"main", "mean", "surface"}, default="main"
+        What is optimised: the dominant surface, which rare rewards of any size do not move; the expected reward, all
+        surfaces weighed by how often they occur; or (Thompson sampling only, the paper's Algorithm 1) a surface drawn
+        by these weights.
     acquisition : {"logei", "thompson", "local"}, default="logei"
         Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
         points.
@@ -127,7 +127,7 @@ class Optimizer:
         direction: str = "maximize",
         seed: int | None = None,
         *,
-        target: str = "mean",
+        target: str = "main",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         surfaces: int | None = None,
