@@ -79,6 +79,18 @@ def run(job):
     return variant, cell, sum(record["regret"]), record["recommend_regret"]
 
 
+def summary(found):
+    """Geometric means over the cells that all variants have finished, relative to the default, and the figures."""
+    shared = set.intersection(*(set(found.get(variant, {})) for variant in OPTIONS))
+    results = {}
+    for variant in OPTIONS if shared else ():
+        ratios = [np.divide(found[variant][cell], found["default"][cell]) for cell in sorted(shared)]
+        cumulative, recommended = np.exp(np.log(ratios).mean(axis=0)).round(3)
+        cells = {cell: found[variant][cell] for cell in sorted(shared)}
+        results[variant] = {"cumulative": cumulative, "recommended": recommended, "cells": cells}
+    return results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one cell, 20 evaluations; writes nothing")
@@ -91,14 +103,10 @@ def main() -> None:
         for variant, cell, cumulative, recommended in pool.imap_unordered(run, todo, chunksize=1):
             found.setdefault(variant, {})[" ".join(map(str, cell))] = cumulative, max(recommended, robust_regret.FLOOR)
             print(f"{variant:32s} {cell} cumulative {cumulative:.1f} recommended {recommended:.3f}", flush=True)
-    results = {}
-    for variant, mine in found.items():
-        ratios = np.array([np.divide(mine[cell], found["default"][cell]) for cell in mine])
-        cumulative, recommended = np.exp(np.log(ratios).mean(axis=0)).round(3)
-        results[variant] = {"cumulative": cumulative, "recommended": recommended, "cells": mine}
-        print(f"{variant:32s} cumulative × {cumulative}  recommended × {recommended}")
-    if not options.quick:
-        OUT.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+            if not options.quick:
+                OUT.write_text(json.dumps(summary(found), indent=1, ensure_ascii=False) + "\n")
+    for variant, result in summary(found).items():
+        print(f"{variant:32s} cumulative × {result['cumulative']}  recommended × {result['recommended']}")
 
 
 if __name__ == "__main__":
