@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from infgp.space import Float
 LOW, HIGH = 0.0, 10.0
 SPACE = {"x": Float(LOW, HIGH)}
 #: What each optimizer is made with.
-CONTESTANTS = {"one GP": {"surfaces": 1}, "∞-GP": {}}
+CONTESTANTS: dict[str, dict[str, Any]] = {"one GP": {"surfaces": 1}, "∞-GP": {}}
 
 
 def truth(x: FloatArray) -> FloatArray:
@@ -68,12 +69,12 @@ def run(name: str, budget: int, seed: int, say: Callable[[str], object]) -> Demo
     >>> run("∞-GP", 8, 0, say=lambda line: None).y.shape
     (8,)
     """
-    optimizer = Optimizer(SPACE, seed=seed, **CONTESTANTS[name])  # type: ignore[arg-type]
+    optimizer = Optimizer(SPACE, seed=seed, **CONTESTANTS[name])
     best, x, y = best_expected(), np.empty(budget), np.empty(budget)
     begin = time.perf_counter()
     for n in range(budget):
         point = optimizer.ask()
-        x[n] = float(point["x"])  # type: ignore[arg-type]
+        x[n] = point["x"]
         y[n] = reward(np.random.default_rng([seed, n]), x[n])
         optimizer.tell(point, y[n])
         if (n + 1) % 10 == 0:

@@ -32,10 +32,10 @@ class Data:
 
     x: FloatArray
     y: FloatArray
-    noise: FloatArray = None  # type: ignore[assignment]
+    noise: FloatArray = field(default_factory=lambda: np.empty(0))  # zeros, if not given
 
     def __post_init__(self) -> None:
-        if self.noise is None:
+        if not self.noise.size:
             object.__setattr__(self, "noise", np.zeros(self.y.size))
 
     @cached_property

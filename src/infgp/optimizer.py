@@ -147,7 +147,9 @@ class Optimizer:
         self.direction, self.target, self.acquisition = direction, target, acquisition
         self.exploration, self.surfaces, self.kernel = Exploration.of(exploration), surfaces, kernel
         self.n_initial = 2 * (self.space.d + 1) if n_initial is None else int(n_initial)
-        self._entropy = int(np.random.SeedSequence(seed).entropy)  # type: ignore[arg-type]
+        entropy = np.random.SeedSequence(seed).entropy
+        assert isinstance(entropy, int), "one number goes in, or none, and one comes out"
+        self._entropy = entropy
         self._asked = self._designed = 0  # points handed out, and how many of them from the design
         self._observations: list[Observation] = []
         self._pending: list[Point] = []
@@ -372,7 +374,7 @@ class Optimizer:
     def _model(self) -> Model:
         d = self.space.d
         known = any(o.noise_variance > 0.0 for o in self._observations if o.value is not None)
-        shape = 0.0 if known else OWN_SCALE_SHAPE
+        shape = 0.0 if known or self.surfaces == 1 else OWN_SCALE_SHAPE
         return Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=shape)
 
     def _generator(self, *key: int) -> np.random.Generator:
@@ -518,11 +520,7 @@ class Optimizer:
                 out.tell(entry["point"], entry["value"], entry.get("noise_variance"))
             out._pending = [out.space.validate(point) for point in content["pending"]]
             if content["chain"] is not None:
-                location, scale = content["chain"]["unit"]
-                states = tuple(_state(entry) for entry in content["chain"]["states"])
-                out._chain = _Chain(states, check_int("n", content["chain"]["n"], 1), (float(location), float(scale)))
-            if out._chain is not None and not out._chain.states:
-                raise KeyError("states")
+                out._chain = _chain(content["chain"], out.space.d, out._rewards()[1].size)
         except InvalidInputError:
             raise
         except (KeyError, TypeError, ValueError) as error:
@@ -531,11 +529,10 @@ class Optimizer:
 
 
 def search_priors(d: int) -> Priors:
-    """Priors for optimization: no linear trend, which points to the corners of the cube, moderate length-scales, and
-    few surfaces, so that it takes strong evidence before a good region is held to be noise.
+    """Priors for optimization: no linear trend, moderate length-scales, few surfaces.
 
-    Those of :class:`infgp.InfiniteGP` leave room for inputs that do not matter at all. In a search that costs: before
-    much is known, draws with very long length-scales send it to the boundary.
+    Those of :class:`infgp.InfiniteGP` cost in a search. A trend points to the corners of the cube, and so do very long
+    length-scales before much is known; and it should take strong evidence before a good region is held to be noise.
 
     Examples
     --------
@@ -585,7 +582,23 @@ def _plain_state(state: State) -> dict[str, Any]:
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
+def _chain(entry: Mapping[str, Any], d: int, n_rewards: int) -> _Chain:
+    """A chain from plain JSON types, if it fits a space of dimension d and so many rewards."""
+    n, (location, scale) = check_int("n", entry["n"], 1), entry["unit"]
+    states = tuple(_state(state) for state in entry["states"])
+    shapes = {(s.labels.shape, s.beta.shape, s.phi.shape, s.sigma2.shape, s.tau2.shape) for s in states}
+    if shapes != {((n,), (d + 1,), (1, d), (1,), (1,))} or n > n_rewards:
+        raise ValueError("chain")
+    return _Chain(states, n, (float(location), float(scale)))
+
+
 def _state(entry: Mapping[str, Any]) -> State:
-    arrays = {name: np.array(value, dtype=np.float64) for name, value in entry.items()}
-    labels = np.array(entry["labels"], dtype=np.int64)
-    return State(**{**arrays, "labels": labels, "nu": float(entry["nu"])})  # type: ignore[arg-type]
+    return State(
+        labels=np.array(entry["labels"], dtype=np.int64),
+        beta=np.array(entry["beta"], dtype=np.float64),
+        nu=float(entry["nu"]),
+        phi=np.array(entry["phi"], dtype=np.float64),
+        sigma2=np.array(entry["sigma2"], dtype=np.float64),
+        tau2=np.array(entry["tau2"], dtype=np.float64),
+        scale=np.array(entry["scale"], dtype=np.float64),
+    )

@@ -104,7 +104,7 @@ def maximize(
     seed : int or None
     callbacks : tuple of callables
         Each is called after every evaluation with the optimizer and the observation. One that returns True stops the
-        run.
+        run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
         No evaluation begins after so many seconds.
     executor : concurrent.futures.Executor or None
@@ -180,8 +180,8 @@ def _run(
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
     call = _caller(f, optimizer.space)
     workers = 1 if executor is None else _workers(executor, n_workers)
-    begin, told, stopped_by = time.monotonic(), len(optimizer.observations), "budget"
-    begun, running, open_points = 0, dict[Future[float | None], Point](), list[Point]()
+    begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
+    begun, running, stopped_by = 0, dict[Future[float | None], Point](), "budget"
 
     def late() -> bool:
         return max_seconds is not None and time.monotonic() - begin >= max_seconds
@@ -189,7 +189,6 @@ def _run(
     def finish(point: Point, value: float | None) -> bool:
         """Tell, call back; whether to stop."""
         optimizer.tell(point, value)
-        open_points.remove(point)
         tick()
         observation = optimizer.observations[-1]
         answers = [callback(optimizer, observation) for callback in callbacks]  # all are called
@@ -199,23 +198,18 @@ def _run(
         try:
             while begun < budget or running:
                 while begun < budget and len(running) < workers and not late():
-                    open_points.append(point := optimizer.ask())
+                    point = optimizer.ask()
                     begun += 1
                     running[_submit(executor, call, point)] = point
                 if not running:
                     stopped_by = "time"
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                stop, raised = False, None
-                for job in done:  # all that are done are told before any exception is raised
-                    point, error = running.pop(job), job.exception()
-                    if error is None or isinstance(error, catch):
-                        stop = finish(point, _value(job, error)) or stop
-                    else:
-                        raised = error
-                if raised is not None:
-                    raise raised
-                if stop:
+                good = [job for job in done if job.exception() is None or isinstance(job.exception(), catch)]
+                stop = [finish(running.pop(job), _value(job)) for job in good]
+                for job in done.difference(good):  # only now, when all that can be told is told
+                    job.result()  # raises
+                if any(stop):
                     stopped_by = "callback"
                     break
         except KeyboardInterrupt:
@@ -223,13 +217,12 @@ def _run(
         finally:
             for job in running:
                 job.cancel()
-            for point in open_points:
+            for point in optimizer.pending[waiting:]:
                 optimizer.withdraw(point)
-    observations = optimizer.observations[told:]
     return Result(
         recommendation=_recommendation(optimizer),
         best_observed=optimizer.best_observed,
-        observations=observations,
+        observations=optimizer.observations[told:],
         seconds=time.monotonic() - begin,
         stopped_by=stopped_by,
         optimizer=optimizer,
@@ -286,7 +279,9 @@ def _submit(executor: Executor | None, call: Callable[[Point], float | None], po
     return job
 
 
-def _value(job: Future[float | None], error: BaseException | None) -> float | None:
+def _value(job: Future[float | None]) -> float | None:
+    """The reward, or None for an exception that counts as a failed evaluation."""
+    error = job.exception()
     if error is None:
         return job.result()
     logger.warning("An evaluation failed: %r", error)

@@ -38,13 +38,16 @@ def changed(
 def prior_numbers(model: Model, data: Data) -> compiled.PriorNumbers:
     """The priors as compiled code takes them."""
     p, (n, d) = model.priors, data.x.shape
-    free = isinstance(p.beta, Normal)
+    mean, weight = np.empty(0), np.empty(0)
+    if isinstance(p.beta, Normal):
+        mean = np.array(np.broadcast_to(p.beta.mean, (d + 1,)), dtype=np.float64)
+        weight = 1.0 / np.square(np.broadcast_to(p.beta.sd, (d + 1,)))
     return compiled.PriorNumbers(
         variances=np.array([_inverse_gamma(p.sigma2), _inverse_gamma(p.tau2)]),
         lengthscale=_lengthscale(p.lengthscale),
         lengthscales=d if model.ard else 1,
-        trend_mean=np.array(np.broadcast_to(p.beta.mean, (d + 1,))) if free else np.empty(0),  # type: ignore[union-attr]
-        trend_weight=1.0 / np.square(np.broadcast_to(p.beta.sd, (d + 1,))) if free else np.empty(0),  # type: ignore[union-attr]
+        trend_mean=mean,
+        trend_weight=weight,
         largest_ratio=CONDITION_LIMIT / n,
     )
 
