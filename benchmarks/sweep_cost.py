@@ -1,5 +1,6 @@
-"""What a label sweep costs, against one LAPACK Cholesky and inverse of the full n × n matrix; and effective samples per
-second of the log joint, collapsed against truncated.
+"""What a label sweep costs, against one LAPACK Cholesky and inverse of the full n × n matrix; effective samples per
+second of the log joint, collapsed against truncated; the compiled factorisation against NumPy's in Numba; the first fit
+on an empty cache.
 
 The sweep is the whole move `infgp.moves.assign.assign`: covariances, fresh factorisations, visits, check. One surface
 holds 90 % of the observations, the rest are spread over small ones; labels are those of a chain in equilibrium.
@@ -11,14 +12,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
+import timeit
 from pathlib import Path
 
 import numpy as np
+from numba import njit
 from scipy.linalg import lapack
 
 from benchmarks.families import draw
 from infgp import InfiniteGP
+from infgp.compiled.densities import factorise
 from infgp.diagnostics import bulk_ess
 from infgp.kernels import correlation
 from infgp.linalg import one_blas_thread
@@ -95,6 +103,33 @@ def effective_samples(family, n, sampler, draws):
     }
 
 
+@njit
+def numpy_cholesky(cov):
+    return np.linalg.cholesky(cov)
+
+
+def factorisation(n, repeats):
+    """`infgp.compiled.densities.factorise` against what Numba makes of `np.linalg.cholesky`, best of the repeats."""
+    rng = np.random.default_rng(0)
+    cov, factor = correlation("se", x := rng.random((n, 2)), x, np.full(2, 4.0)), np.empty((n, n))
+    full = cov + 0.1 * np.eye(n)
+    none, best = np.zeros(n), []
+    for act in (lambda: factorise(cov, 1.0, 0.1, none, factor), lambda: numpy_cholesky(full)):
+        act()
+        best.append(min(timeit.repeat(act, number=max(1, 4000 // n), repeat=repeats)) / max(1, 4000 // n))
+    return {"n": n, "factorise_us": 1e6 * best[0], "numba_cholesky_us": 1e6 * best[1], "ratio": best[0] / best[1]}
+
+
+def first_fit():
+    """Seconds of import and a small fit in a new process with an empty cache of compiled code."""
+    code = "import numpy as np; from infgp import InfiniteGP; x = np.random.default_rng(0).random((20, 2)); "
+    code += "InfiniteGP(n_warmup=2, n_samples=4, n_chains=1).fit(x, x[:, 0])"
+    with tempfile.TemporaryDirectory() as cache:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
+        return time.perf_counter() - begin
+
+
 def main() -> None:
     import warnings
 
@@ -115,6 +150,12 @@ def main() -> None:
             for sampler in ("collapsed", "truncated"):
                 results["effective_samples"].append(effective_samples(family, 60, sampler, 400))
                 print(results["effective_samples"][-1], flush=True)
+        with one_blas_thread():
+            results["factorisation"] = [factorisation(n, 9) for n in (30, 60, 120, 240, 480, 960)]
+        for result in results["factorisation"]:
+            print(result, flush=True)
+        results["first_fit_seconds"] = first_fit()
+        print("first fit on an empty cache:", round(results["first_fit_seconds"], 1), "s")
         OUT.parent.mkdir(exist_ok=True)
         OUT.write_text(json.dumps(results, indent=1) + "\n")
 
