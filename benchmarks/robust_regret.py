@@ -36,7 +36,6 @@ FLOOR = 1e-3  # of the regret of a recommendation, for ratios
 REFERENCE = "infgp"
 INFGP = {
     "infgp": {},
-    "infgp_mean": {"target": "mean"},
     "infgp_one_surface_ts": {"surfaces": 1, "acquisition": "thompson"},
     "infgp_one_surface_logei": {"surfaces": 1, "acquisition": "logei"},
 }

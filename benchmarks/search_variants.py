@@ -30,8 +30,11 @@ CELLS = (
 OPTIONS = {
     "default": {},
     "target mean": {"target": "mean"},
+    "rewards as they are": {"bend": False},
+    "one surface, bent rewards": {"surfaces": 1, "bend": True},
     "average of the improvement": {},
-    "candidates everywhere": {},
+    "gradients": {},
+    "longer length-scales": {},
     "the estimator's priors": {},
     "more surfaces (its prior of ν)": {},
     "Thompson sampling": {"acquisition": "thompson"},
@@ -44,8 +47,8 @@ def change(variant):
     """Patch infgp in this process; a process runs one variant."""
     from dataclasses import replace
 
-    from infgp import improvement, optimizer, thompson
-    from infgp.priors import Priors
+    from infgp import improvement, maximise, optimizer, thompson
+    from infgp.priors import LogNormal, Priors
 
     if variant == "average of the improvement":
 
@@ -62,8 +65,12 @@ def change(variant):
                 return total, np.einsum("sm,smd->md", np.exp(values - total), slopes)
 
         thompson.LogImprovement = Average
-    elif variant == "candidates everywhere":
-        thompson.FAR = 512
+    elif variant == "gradients":
+        thompson.pick = lambda rng, score, space, good, **_: maximise.maximise(rng, score, space, good)[0]
+    elif variant == "longer length-scales":
+        search_priors = optimizer.search_priors
+        longer = LogNormal(0.0, 0.8)
+        optimizer.search_priors = lambda d: replace(search_priors(d), lengthscale=replace(longer, loc=0.5 * np.log(d)))
     elif variant == "the estimator's priors":
         optimizer.search_priors = lambda d: Priors()
     elif variant.startswith("more surfaces"):

@@ -27,13 +27,9 @@ def prior_path(rng, d, lengthscale=0.3):
     return draw_surface_path(rng, surface, nobody.y, nobody, Model("se", Priors().resolve(d), ard=True))
 
 
-@pytest.mark.parametrize(("d", "hits"), [(1, 10), (2, 10), (3, 9), (5, 8), (7, 7), (10, 7)])
-def test_maxima_of_paths_are_found(d, hits, monkeypatch):
-    """At least 99 % of the range of a path, which a search of a hundred times the effort finds, in `hits` of 10 paths.
-
-    Measured: 40, 39, 37 and 37 of 40 paths in 3, 5, 7 and 10 dimensions, the worst at 93 %. At these rates other seeds
-    would fail in about one of a hundred cases.
-    """
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 7, 10])
+def test_maxima_of_paths_are_found(d, monkeypatch):
+    """At least 99 % of the range of a path, which a search of a hundred times the effort finds."""
     monkeypatch.setattr("infgp.paths.FEATURES", 128)  # cheaper, and as rough
     space, found = cube(d), []
     for seed in range(PATHS):
@@ -45,8 +41,7 @@ def test_maxima_of_paths_are_found(d, hits, monkeypatch):
         top = max(value, *(maximise(rng, path, space, nothing(space), effort=10)[1] for _ in range(10)))
         bottom = path(rng.random((5000, d))).min()
         found.append((value - bottom) / (top - bottom))
-    assert np.sum(np.array(found) > 0.99) >= hits, found
-    assert min(found) > 0.9, found
+    assert min(found) > 0.99, found
 
 
 def test_a_narrow_peak_is_found_from_a_good_point():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import infgp.optimizer
 from infgp.errors import InvalidInputError, NumericalError
 from infgp.optimizer import Optimizer
+from infgp.scaling import STRAIGHT, RewardScale, bend, unbend
 from infgp.space import Choice, Float, Int, Space
 
 from .strategies import spaces
@@ -614,3 +615,79 @@ def test_fresh_processes_agree():
     ]
     assert outputs[0] == outputs[1]
     assert len(set(outputs[0].splitlines())) == 13
+
+
+# --- Bent rewards -----------------------------------------------------------------------------------------------------
+
+
+def test_bending_is_monotone_and_undone():
+    z = np.sort(np.r_[np.linspace(-4.0, 4.0, 201), -1e6, 1e6])
+    bent = bend(z)
+    assert (np.diff(bent) > 0.0).all()
+    assert unbend(bent) == pytest.approx(z, rel=1e-9)
+    middle = (z >= STRAIGHT[0]) & (z <= STRAIGHT[1])
+    assert np.array_equal(bent[middle], z[middle])
+    slope = np.diff(bend(np.array(STRAIGHT)[:, None] + [-1e-6, 0.0, 1e-6])) / 1e-6
+    assert slope == pytest.approx(1.0, abs=1e-5)
+    assert np.isfinite(unbend(np.array([-1e5, 1e5]))).all()
+
+
+def test_who_bends():
+    assert Optimizer(LINE).bend
+    assert Optimizer(LINE, target="surface", acquisition="thompson").bend
+    assert not Optimizer(LINE, target="mean").bend
+    assert not Optimizer(LINE, surfaces=1).bend
+    assert not Optimizer(LINE, bend=False).bend
+    assert Optimizer(LINE, surfaces=1, bend=True).bend
+    with pytest.raises(InvalidInputError, match="bend"):
+        Optimizer(LINE, bend="yes")
+
+
+def test_what_the_model_sees_is_bent_unless_noise_is_known(handed):
+    optimizer = started(steps=5)
+    _, y = optimizer._rewards()
+    optimizer.ask()
+    standard = (y - np.median(y)) / optimizer._chain.unit[1]
+    assert handed[-1][0].y == pytest.approx(bend(standard))
+    assert not np.allclose(handed[-1][0].y, standard)
+    optimizer.tell({"x": 0.9}, 0.0, noise_variance=0.1)
+    optimizer.ask()
+    _, y = optimizer._rewards()
+    assert handed[-1][0].y == pytest.approx((y - np.median(y)) / optimizer._chain.unit[1])
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_predictions_are_in_the_user_s_units(direction):
+    """A steep line, bent at both ends for the model: what comes out is the line."""
+    optimizer = Optimizer(LINE, direction, seed=0)
+    x = np.linspace(0.0, 1.0, 15)
+    for u in x:
+        optimizer.tell({"x": u}, 1e3 * (u**3 - 0.2))
+    assert np.abs(bend(RewardScale.fit(1e3 * x**3).to_standard(1e3 * x**3))).max() < 2.9  # some are bent
+    mean, std = optimizer.predict([{"x": u} for u in x])
+    assert mean == pytest.approx(1e3 * (x**3 - 0.2), abs=40.0)
+    assert (std < 100.0).all()
+    recommended = optimizer.recommend()
+    best = 1.0 if direction == "maximize" else 0.0
+    assert recommended.point["x"] == pytest.approx(best, abs=0.15)
+    low, middle, high = recommended.quantiles.values()
+    assert low <= middle <= high
+    assert middle == pytest.approx(1e3 * (recommended.point["x"] ** 3 - 0.2), abs=60.0)
+
+
+def test_expectations_are_those_of_bent_gaussians(rng):
+    """The quadrature of a law against draws of it."""
+    optimizer = Optimizer(LINE)
+
+    class Law:
+        def __init__(self, mean, sd):
+            self.mean, self.sd = mean, sd
+
+        def __call__(self, at):
+            return np.full(at.shape[0], self.mean), np.full(at.shape[0], self.sd**2)
+
+    laws = (Law(-1.2, 0.5), Law(1.9, 0.8))
+    mean, std = optimizer._law(laws, (10.0, 3.0), np.zeros((1, 1)))
+    draws = np.concatenate([10.0 + 3.0 * unbend(law.mean + law.sd * rng.standard_normal(400_000)) for law in laws])
+    assert mean[0] == pytest.approx(draws.mean(), abs=5.0 * draws.std() / np.sqrt(draws.size))
+    assert std[0] == pytest.approx(draws.std(), rel=0.02)

@@ -10,7 +10,19 @@ from infgp.optimizer import Optimizer
 from infgp.posterior import predictive
 from infgp.priors import Priors
 from infgp.space import Choice, Float, Int, Space
-from infgp.thompson import ACQUISITIONS, Expected, Exploration, believe, best_of, check_strategy, restandardise, suggest
+from infgp.thompson import (
+    ACQUISITIONS,
+    HALVINGS,
+    PATIENCE,
+    Expected,
+    Exploration,
+    believe,
+    best_of,
+    check_strategy,
+    local_reach,
+    restandardise,
+    suggest,
+)
 
 from .exact import central_differences
 
@@ -190,3 +202,27 @@ def test_suggestions_are_snapped(acquisition, rng):
         acquisition=acquisition, target="main", pending=none, failed=none,
     )  # fmt: skip
     assert u == pytest.approx(space.snap(u[None])[0], abs=1e-12)
+
+
+def test_local_sampling_shrinks_and_restarts(rng):
+    """Candidates stay near the best point, nearer the longer it has not moved, and then come from everywhere."""
+    d, space = 2, Space.of({"a": Float(0.0, 1.0), "b": Float(0.0, 1.0)})
+    none = np.empty((0, d))
+    model = Model("se", Priors().resolve(d), ard=True)
+
+    def spread(stale):
+        x = np.vstack(([[0.5, 0.5]], rng.random((stale, d))))
+        y = np.r_[1.0, -np.ones(stale)]
+        state = State(
+            labels=np.zeros(y.size, int), beta=np.zeros(d + 1), nu=0.1, phi=np.full((1, d), 0.5 / 0.1**2),
+            sigma2=np.ones(1), tau2=np.full(1, 1e-4),
+        )  # fmt: skip
+        options = {"acquisition": "local", "target": "main", "pending": none, "failed": none}
+        points = [suggest(rng, [state], Data(x, y), model, space, **options) for _ in range(12)]
+        return np.median(np.abs(np.array(points) - 0.5).max(axis=1))
+
+    wide, narrow, restart = spread(0), spread(PATIENCE * d * (HALVINGS - 1)), spread(PATIENCE * d * HALVINGS)
+    assert narrow < 0.5 * wide
+    assert wide < 0.15
+    assert local_reach(PATIENCE * d * HALVINGS, d) == 0.0
+    assert restart > 0.15

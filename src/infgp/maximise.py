@@ -19,8 +19,8 @@ from infgp.space import Space
 SPREAD, AROUND = 1024, 48
 #: Standard deviations of the candidates around a good point, from the widest to the narrowest.
 WIDEST, NARROWEST = 0.2, 0.002
-#: Candidates that gradients start from, and iterations for them.
-STARTS, ITERATIONS = 16, 60
+#: Candidates that gradients start from, and iterations for them; how many of them go on, and iterations for these.
+STARTS, FIRST_ITERATIONS, FINALISTS, ITERATIONS = 64, 10, 6, 60
 #: Rounds of one-at-a-time changes of integers and choices.
 ROUNDS = 4
 
@@ -58,17 +58,43 @@ def candidates(
     return space.snap(np.clip(np.concatenate(parts), 0.0, 1.0))
 
 
+def pick(
+    rng: np.random.Generator, score: Score, space: Space, good: FloatArray, spread: int, around: int
+) -> FloatArray:
+    """The best of some candidates, shape (d,), without gradients; integers and choices are improved from there.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    score : Score
+    space : Space
+    good : array, shape (k, d)
+    spread, around : int
+        Candidates over the whole space, and around each good point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.paths import Path
+    >>> from infgp.space import Float
+    >>> space = Space.of({"a": Float(0, 1)})
+    >>> plane = Path(np.array([0.0, 1.0]), (), ())
+    >>> bool(pick(np.random.default_rng(0), plane, space, np.array([[0.9]]), 16, 16)[0] > 0.9)
+    True
+    """
+    points = candidates(rng, space, good, spread, around)
+    if space.discrete.any():
+        tops = points[_spread_best(points, _clean(score(points)), FINALISTS)]
+        points = np.concatenate((points, _exchange(score, space, tops)))
+    return np.asarray(points[np.argmax(_clean(score(points)))])
+
+
 def maximise(
-    rng: np.random.Generator,
-    score: Score,
-    space: Space,
-    good: FloatArray,
-    effort: int = 1,
-    spread: int = SPREAD,
-    around: int = AROUND,
-    starts: int = STARTS,
+    rng: np.random.Generator, score: Score, space: Space, good: FloatArray, effort: int = 1
 ) -> tuple[FloatArray, float]:
     """The best point found, shape (d,), snapped to the space, and its score.
+
+    Gradients are followed a little way from many candidates, and all the way from the best of these.
 
     Parameters
     ----------
@@ -79,10 +105,6 @@ def maximise(
         Points worth a closer look: good observations, maxima of the surfaces.
     effort : int
         Multiplies candidates over the whole space and starts.
-    spread, around : int
-        Candidates over the whole space, and around each good point.
-    starts : int
-        Candidates from which gradients are followed.
 
     Examples
     --------
@@ -94,14 +116,17 @@ def maximise(
     >>> x.round(6), round(value, 6)
     (array([1., 0.]), 1.0)
     """
-    points = candidates(rng, space, good, effort * spread, around)
+    points = candidates(rng, space, good, effort * SPREAD)
     values = _clean(score(points))
-    tops = points[_spread_best(points, values, effort * starts)]
+    tops = points[_spread_best(points, values, effort * STARTS)]
     free = ~space.discrete
     if free.any():
-        tops = _climb(score, space, tops, free)
+        tops = _climb(score, space, tops, free, FIRST_ITERATIONS)
+        tops = tops[_spread_best(tops, _clean(score(tops)), effort * FINALISTS)]
+        tops = _climb(score, space, tops, free, ITERATIONS)
     if space.discrete.any():
-        tops = _exchange(score, space, tops, free)
+        tops = _exchange(score, space, tops)
+        tops = _climb(score, space, tops, free, ITERATIONS) if free.any() else tops
     points = np.concatenate((points[[np.argmax(values)]], tops))
     values = _clean(score(points))
     best = int(np.argmax(values))
@@ -126,7 +151,7 @@ def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArr
     return np.array(chosen)
 
 
-def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_], iterations: int) -> FloatArray:
     """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay."""
     shape = starts[:, free].shape
 
@@ -144,15 +169,15 @@ def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, 1.0)] * int(np.prod(shape)),
-        options={"maxiter": ITERATIONS, "maxcor": 20},
+        options={"maxiter": iterations, "maxcor": 20},
     )
     out = starts.copy()
     out[:, free] = found.x.reshape(shape)
     return space.snap(out)
 
 
-def _exchange(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-    """Improve integers and choices one at a time, and the continuous coordinates after each change."""
+def _exchange(score: Score, space: Space, starts: FloatArray) -> FloatArray:
+    """Improve integers and choices, one at a time."""
     out = []
     for x in starts:
         best, value = x, float(_clean(score(x[None]))[0])
@@ -164,5 +189,4 @@ def _exchange(score: Score, space: Space, starts: FloatArray, free: NDArray[np.b
                 break
             best, value = near[k], float(values[k])
         out.append(best)
-    points = np.array(out)
-    return _climb(score, space, points, free) if free.any() else points
+    return np.array(out)

@@ -24,7 +24,7 @@ from infgp.moves.collapsed import inside_limit
 from infgp.posterior import predictive
 from infgp.priors import Gamma, LogNormal, Normal, Priors
 from infgp.sampler import ONE_SURFACE_SWEEP, Move, start_state, sweep
-from infgp.scaling import RewardScale, check_variances
+from infgp.scaling import RewardScale, bend, check_variances, unbend
 from infgp.space import Parameter, Point, Space
 from infgp.thompson import Expected, Exploration, best_of, check_strategy, restandardise, suggest
 
@@ -43,6 +43,9 @@ FARTHEST = 1e6
 UNIT_JUMP = 1e6
 #: Quantiles of a reward that a recommendation reports.
 QUANTILES = (0.05, 0.5, 0.95)
+#: Gauss–Hermite rule for an expectation over a standard Gaussian.
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,11 @@ class Optimizer:
         Chance C n^(−λ) of a uniform random point at step n: "paper" is C = 1, λ = ½; a number is C.
     surfaces : {None, 1}, default=None
         None for any number of surfaces; 1 for an ordinary GP.
+    bend : bool or None, default=None
+        Whether the model sees rewards with both ends drawn in (:func:`infgp.scaling.bend`: logarithmic below one robust
+        standard deviation under the median and above two over it). It then resolves the good end of the rewards. A
+        monotone map moves the typical reward along with it but not the average, so that None means: yes, unless
+        `target` is "mean" or `surfaces` is 1. Predictions and recommendations are in the user's units either way.
     kernel : {"se", "matern52"}, default="se"
     n_initial : int or None, default=None
         Points of a Sobol design before the model is asked; 2 (d + 1) by default. Earlier data counts.
@@ -131,6 +139,7 @@ class Optimizer:
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         surfaces: int | None = None,
+        bend: bool | None = None,
         kernel: str = "se",
         n_initial: int | None = None,
     ) -> None:
@@ -140,12 +149,15 @@ class Optimizer:
         check_choice("kernel", kernel, KERNELS)
         if surfaces not in (None, 1):
             raise InvalidInputError(f"surfaces must be None (any number) or 1 (an ordinary GP), but got {surfaces!r}.")
+        if bend is not None and not isinstance(bend, bool):
+            raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")
         if n_initial is not None:
             check_int("n_initial", n_initial, 1)
         if seed is not None:
             check_int("seed", seed, 0)
         self.direction, self.target, self.acquisition = direction, target, acquisition
         self.exploration, self.surfaces, self.kernel = Exploration.of(exploration), surfaces, kernel
+        self.bend = bool(target != "mean" and surfaces is None) if bend is None else bend
         self.n_initial = 2 * (self.space.d + 1) if n_initial is None else int(n_initial)
         entropy = np.random.SeedSequence(seed).entropy
         assert isinstance(entropy, int), "one number goes in, or none, and one comes out"
@@ -190,7 +202,8 @@ class Optimizer:
             None, NaN and infinities record a failed evaluation, which never enters the likelihood.
         noise_variance : float, optional
             Known noise variance of this reward (the square of its standard error), on top of the noise that is
-            learned. Where any is positive, all surfaces share their scales, so that variances mean what they say.
+            learned. Where any is positive, all surfaces share their scales and rewards are not bent, so that variances
+            mean what they say.
 
         Examples
         --------
@@ -314,9 +327,8 @@ class Optimizer:
             at, _ = maximise(rng, score, self.space, good)
             mean, std = self._law(beliefs, chain.unit, at[None])
             mixture = predictive(chain.states, self._data(x, y, chain.unit), self._model, at[None])
-        location, scale = chain.unit
         levels = QUANTILES if self._sign > 0 else tuple(1.0 - q for q in QUANTILES)
-        rewards = self._sign * (location + scale * mixture.quantile(np.array(levels))[0])
+        rewards = self._user(mixture.quantile(np.array(levels))[0], chain.unit)
         told = [o.point for o in self._observations if o.value is not None]
         evaluated = int(np.argmax((x == good[0]).all(axis=1)))
         return Recommendation(
@@ -358,11 +370,11 @@ class Optimizer:
     def _law(
         self, beliefs: tuple[Belief, ...], unit: tuple[float, float], at: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the target over states, in the user's units."""
-        laws = [belief(at) for belief in beliefs]
-        means = np.array([mean for mean, _ in laws])
-        variance = np.mean([variance for _, variance in laws], axis=0) + means.var(axis=0)
-        return self._sign * (unit[0] + unit[1] * means.mean(axis=0)), unit[1] * np.sqrt(variance)
+        """Mean and standard deviation of the target over states, in the user's units; by quadrature, for bent ones."""
+        laws = np.array([belief(at) for belief in beliefs])[..., None]
+        values = self._user(laws[:, 0] + np.sqrt(laws[:, 1]) * NODES, unit)
+        mean = np.mean(values @ WEIGHTS, axis=0)
+        return mean, np.sqrt(np.mean((values - mean[:, None]) ** 2 @ WEIGHTS, axis=0))
 
     # --- The chain ---------------------------------------------------------------------------------------------------
 
@@ -371,10 +383,17 @@ class Optimizer:
         return 1.0 if self.direction == "maximize" else -1.0
 
     @property
+    def _noise_known(self) -> bool:
+        return any(o.noise_variance > 0.0 for o in self._observations if o.value is not None)
+
+    @property
+    def _bent(self) -> bool:
+        return self.bend and not self._noise_known
+
+    @property
     def _model(self) -> Model:
         d = self.space.d
-        known = any(o.noise_variance > 0.0 for o in self._observations if o.value is not None)
-        shape = 0.0 if known or self.surfaces == 1 else OWN_SCALE_SHAPE
+        shape = 0.0 if self._noise_known or self.surfaces == 1 else OWN_SCALE_SHAPE
         return Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=shape)
 
     def _generator(self, *key: int) -> np.random.Generator:
@@ -392,7 +411,13 @@ class Optimizer:
 
     def _data(self, x: FloatArray, y: FloatArray, unit: tuple[float, float]) -> Data:
         noise = np.array([o.noise_variance for o in self._observations if o.value is not None])
-        return Data(x, (y - unit[0]) / unit[1], RewardScale(*unit).variances_to_standard(noise))
+        scale = RewardScale(*unit)
+        z, v = scale.to_standard(y), scale.variances_to_standard(noise)
+        return Data(x, bend(z) if self._bent else z, v)
+
+    def _user(self, z: FloatArray, unit: tuple[float, float]) -> FloatArray:
+        """Values of the model's in the user's units."""
+        return np.asarray(self._sign * RewardScale(*unit).from_standard(unbend(z) if self._bent else z))
 
     def _advance(
         self,
@@ -483,6 +508,7 @@ class Optimizer:
                 "acquisition": self.acquisition,
                 "exploration": [self.exploration.c, self.exploration.power],
                 "surfaces": self.surfaces,
+                "bend": self.bend,
                 "kernel": self.kernel,
                 "n_initial": self.n_initial,
             },
@@ -529,7 +555,7 @@ class Optimizer:
 
 
 def search_priors(d: int) -> Priors:
-    """Priors for optimization: no linear trend, moderate length-scales, few surfaces.
+    """Priors for optimization: no linear trend, length-scales of every size, few surfaces.
 
     Those of :class:`infgp.InfiniteGP` cost in a search. A trend points to the corners of the cube, and so do very long
     length-scales before much is known; and it should take strong evidence before a good region is held to be noise.
@@ -537,11 +563,11 @@ def search_priors(d: int) -> Priors:
     Examples
     --------
     >>> search_priors(2).lengthscale.scale
-    0.8
+    1.0
     """
     return Priors(
         beta=Normal(0.0, np.r_[1.0, np.full(d, 1e-3)]),
-        lengthscale=LogNormal(loc=math.log(0.5 * math.sqrt(d)), scale=0.8),
+        lengthscale=LogNormal(loc=math.log(0.3 * math.sqrt(d)), scale=1.0),
         nu=Gamma(1.0, 200.0),
     )
 

@@ -11,6 +11,8 @@ from infgp.linalg import FloatArray
 
 #: Standardised rewards beyond this cannot be squared and summed safely.
 LARGEST_REWARD = 1e100
+#: Standardised rewards below the first and above the second are bent: they grow with the logarithm.
+STRAIGHT = (-1.0, 2.0)
 
 
 def check_variances(values: object, n: int) -> FloatArray:
@@ -117,3 +119,33 @@ class RewardScale:
     def from_standard(self, y: FloatArray) -> FloatArray:
         """Rewards in the user's units."""
         return self.location + self.scale * y
+
+
+def bend(z: FloatArray) -> FloatArray:
+    """Standardised rewards with both ends drawn in: straight over a middle range, logarithmic beyond, smooth between.
+
+    What is far below the median need not be resolved to find the maximum, and what is far above is rarely true.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bend(np.array([-1e6, -1.0, 0.5, 2.0, 1e6])).round(1)
+    array([-14.8,  -1. ,   0.5,   2. ,  15.8])
+    """
+    straight = np.clip(z, *STRAIGHT)
+    beyond = z - straight
+    return np.asarray(straight + np.copysign(np.log1p(np.abs(beyond)), beyond))
+
+
+def unbend(z: FloatArray) -> FloatArray:
+    """Inverse of :func:`bend`, as far as floats reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unbend(bend(np.array([-50.0, 0.5, 9.0]))).round(9)
+    array([-50. ,   0.5,   9. ])
+    """
+    straight = np.clip(z, *STRAIGHT)
+    beyond = z - straight
+    return np.asarray(straight + np.copysign(np.expm1(np.minimum(np.abs(beyond), 300.0)), beyond))

@@ -2,7 +2,8 @@
 
 Three ways, behind one function. Thompson sampling draws a function and maximises it (paper, Algorithm 1). Local
 Thompson sampling maximises it over perturbations of the best points only, since a draw over a cube of many dimensions
-has its maximum almost surely where nothing is known. Log expected improvement averages over states.
+has its maximum almost surely where nothing is known; the region shrinks and starts again. Log expected improvement
+averages over states.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from infgp.errors import InvalidInputError, check_choice
 from infgp.improvement import Belief, LogImprovement
 from infgp.kernels import log_ell_from_phi
 from infgp.linalg import FloatArray
-from infgp.maximise import maximise
+from infgp.maximise import maximise, pick
 from infgp.model import Data, Model, State
 from infgp.paths import TARGETS, draw_path
 from infgp.posterior import main_label
@@ -26,11 +27,14 @@ from infgp.space import Space
 ACQUISITIONS = ("logei", "thompson", "local")
 #: Evaluated points with the best expected reward, around which is searched.
 GOOD = 5
-#: Candidates for log expected improvement, over the whole space and, mostly, around each good point,
-#: and how many of them gradients start from.
-FAR, NEAR, CLIMBS = 8, 150, 8
-#: Candidates of local Thompson sampling, and the range of their steps in length-scales.
-LOCAL, SHORTEST, LONGEST = 2000, 0.01, 1.0
+#: Candidates for log expected improvement, over the whole space and around each good point. Few on purpose, and no
+#: gradients: its highest points are often corners that nothing is known about (`benchmarks/search_variants.py`).
+FAR, NEAR = 64, 150
+#: Candidates of local Thompson sampling, and the shortest of their steps, of the longest.
+LOCAL, SHORTEST = 2000, 0.01
+#: How often its region is halved, each time after so many evaluations for a dimension without a better point, before
+#: it gives way to the whole space.
+HALVINGS, PATIENCE = 5, 3
 
 
 @dataclass(frozen=True)
@@ -144,13 +148,18 @@ def suggest(
         everywhere = believed[0][1].x
         means = np.mean([belief(data.x)[0] for belief in beliefs], axis=0)
         score = LogImprovement.of(beliefs, everywhere)
-        return maximise(rng, score, space, best_of(data.x, means), spread=FAR, around=NEAR, starts=CLIMBS)[0]
+        good = best_of(data.x, means)
+        return pick(rng, score, space, good, spread=FAR, around=NEAR)
     state, known = believed[0]
     path = draw_path(rng, state, known, model, target)
-    good = best_of(data.x, path(data.x))
     if acquisition == "thompson":
+        return maximise(rng, path, space, best_of(data.x, path(data.x)))[0]
+    law = Belief.of(state, known, model, "main" if target == "surface" else target)
+    good = best_of(data.x, law(data.x)[0])
+    reach = local_reach(stale=int(np.argmax((data.x == good[0]).all(axis=1)[::-1])), d=space.d)
+    if reach == 0.0:  # restart
         return maximise(rng, path, space, good)[0]
-    points = local_candidates(rng, space, good, np.exp(log_ell_from_phi(state.phi[0])))
+    points = local_candidates(rng, space, good, reach * np.exp(log_ell_from_phi(state.phi[0])))
     return np.asarray(points[int(np.argmax(path(points)))])
 
 
@@ -161,16 +170,31 @@ def best_of(x: FloatArray, value: FloatArray) -> FloatArray:
     return np.asarray(x[order[np.sort(first)[:GOOD]]])
 
 
-def local_candidates(rng: np.random.Generator, space: Space, good: FloatArray, ell: FloatArray) -> FloatArray:
-    """Sparse perturbations of good points, at steps from a hundredth of a length-scale to a whole one.
+def local_reach(stale: int, d: int) -> float:
+    """Size of the region of local Thompson sampling, in length-scales; 0 for a restart over the whole space.
 
-    The region follows the length-scales that the chain has learned: it is wide while the function looks smooth and
+    It is halved as long as the last `stale` evaluations have not moved the best point, and starts again from the whole
+    space when it has become small. Found from the data alone, so that nothing needs to be kept.
+
+    Examples
+    --------
+    >>> [local_reach(stale, d=2) for stale in (0, 6, 12, 30, 36)]
+    [1.0, 0.5, 0.25, 0.0, 1.0]
+    """
+    phase = stale // (PATIENCE * d) % (HALVINGS + 1)
+    return 0.0 if phase == HALVINGS else float(0.5**phase)
+
+
+def local_candidates(rng: np.random.Generator, space: Space, good: FloatArray, reach: FloatArray) -> FloatArray:
+    """Sparse perturbations of good points, at steps from a hundredth of a reach to a whole one, shape (LOCAL, d).
+
+    The reach follows the length-scales that the chain has learned: it is wide while the function looks smooth and
     narrows where it is found to be rough.
     """
     d = space.d
     centre = good[rng.integers(good.shape[0], size=LOCAL)]
-    reach = np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST), (LOCAL, 1))) * np.minimum(ell, 1.0)
-    step = reach * rng.standard_normal((LOCAL, d))
+    width = np.exp(rng.uniform(np.log(SHORTEST), 0.0, (LOCAL, 1))) * np.minimum(reach, 1.0)
+    step = width * rng.standard_normal((LOCAL, d))
     mask = rng.random((LOCAL, d)) < rng.uniform(1.0 / d, 1.0, (LOCAL, 1))
     mask[np.arange(LOCAL), rng.integers(d, size=LOCAL)] = True
     return space.snap(np.clip(centre + step * mask, 0.0, 1.0))

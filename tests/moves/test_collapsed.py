@@ -203,6 +203,7 @@ def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
 
 NO_NOISE = np.zeros(6)
 
+
 def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=NO_NOISE):
     rng = np.random.default_rng(seed)
     d = 2 if ard else 1
