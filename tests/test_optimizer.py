@@ -675,9 +675,8 @@ def test_predictions_are_in_the_user_s_units(direction):
     assert middle == pytest.approx(1e3 * (recommended.point["x"] ** 3 - 0.2), abs=60.0)
 
 
-def test_expectations_are_those_of_bent_gaussians(rng):
-    """The quadrature of a law against draws of it."""
-    optimizer = Optimizer(LINE)
+def test_moments_of_bent_rewards():
+    """Over states, in the bent scale, the ends of one standard deviation unbent."""
 
     class Law:
         def __init__(self, mean, sd):
@@ -686,8 +685,13 @@ def test_expectations_are_those_of_bent_gaussians(rng):
         def __call__(self, at):
             return np.full(at.shape[0], self.mean), np.full(at.shape[0], self.sd**2)
 
-    laws = (Law(-1.2, 0.5), Law(1.9, 0.8))
-    mean, std = optimizer._law(laws, (10.0, 3.0), np.zeros((1, 1)))
-    draws = np.concatenate([10.0 + 3.0 * unbend(law.mean + law.sd * rng.standard_normal(400_000)) for law in laws])
-    assert mean[0] == pytest.approx(draws.mean(), abs=5.0 * draws.std() / np.sqrt(draws.size))
-    assert std[0] == pytest.approx(draws.std(), rel=0.02)
+    laws, at = (Law(-0.2, 0.5), Law(0.6, 0.3)), np.zeros((2, 1))
+    sd = np.sqrt((0.5**2 + 0.3**2) / 2.0 + 0.4**2)
+    for bent in (True, False):  # all of it on the straight
+        mean, std = Optimizer(LINE, bend=bent)._law(laws, (10.0, 3.0), at)
+        assert mean == pytest.approx(10.0 + 3.0 * 0.2)
+        assert std == pytest.approx(3.0 * sd)
+    mean, std = Optimizer(LINE, "minimize")._law((Law(-3.0, 1.0),), (10.0, 3.0), at)
+    low, middle, high = -(10.0 + 3.0 * unbend(np.array([-4.0, -3.0, -2.0])))
+    assert mean == pytest.approx(middle)
+    assert std == pytest.approx((low - high) / 2.0)

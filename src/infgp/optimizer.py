@@ -43,9 +43,6 @@ FARTHEST = 1e6
 UNIT_JUMP = 1e6
 #: Quantiles of a reward that a recommendation reports.
 QUANTILES = (0.05, 0.5, 0.95)
-#: Gauss–Hermite rule for an expectation over a standard Gaussian.
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 @dataclass(frozen=True)
@@ -370,11 +367,15 @@ class Optimizer:
     def _law(
         self, beliefs: tuple[Belief, ...], unit: tuple[float, float], at: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the target over states, in the user's units; by quadrature, for bent ones."""
-        laws = np.array([belief(at) for belief in beliefs])[..., None]
-        values = self._user(laws[:, 0] + np.sqrt(laws[:, 1]) * NODES, unit)
-        mean = np.mean(values @ WEIGHTS, axis=0)
-        return mean, np.sqrt(np.mean((values - mean[:, None]) ** 2 @ WEIGHTS, axis=0))
+        """Mean and standard deviation of the target over states, in the user's units.
+
+        Where rewards are bent, what has these moments is the bent reward, and the ends of the interval of one standard
+        deviation are unbent: exact on the straight, and moments of the exponential tails would say nothing.
+        """
+        laws = np.array([belief(at) for belief in beliefs])
+        means = laws[:, 0]
+        middle, sd = means.mean(axis=0), np.sqrt(laws[:, 1].mean(axis=0) + means.var(axis=0))
+        return self._user(middle, unit), np.abs(self._user(middle + sd, unit) - self._user(middle - sd, unit)) / 2.0
 
     # --- The chain ---------------------------------------------------------------------------------------------------
 
