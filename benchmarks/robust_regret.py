@@ -31,6 +31,7 @@ from benchmarks.problems import FUNCTIONS, HEAVY, NOISES, Problem, sobol
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "robust_regret.jsonl", RESULTS / "robust_regret.md"
 KEY = ("function", "noise", "d", "seed", "method")
+CELLS = tuple(product((2, 5), ("ackley", "rosenbrock", "styblinski_tang"), (*HEAVY, "gaussian", "heteroscedastic")))
 STEPS, QUICK_STEPS = 100, 15
 FLOOR = 1e-3  # of the regret of a recommendation, for ratios
 REFERENCE = "infgp"
@@ -39,7 +40,7 @@ INFGP = {
     "infgp_one_surface_ts": {"surfaces": 1, "acquisition": "thompson"},
     "infgp_one_surface_logei": {"surfaces": 1, "acquisition": "logei"},
 }
-METHODS = (*INFGP, *PEERS)
+METHODS = (*INFGP, *(name for name in PEERS if name != "botorch_warped"))
 
 
 class Infgp(Peer):
@@ -120,24 +121,24 @@ def run(job):
     }
 
 
-def load():
-    return [json.loads(line) for line in OUT.read_text().splitlines()] if OUT.exists() else []
+def load(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def measure(options) -> None:
-    done = set() if options.quick else {tuple(r[k] for k in KEY) for r in load()}
-    seeds, dims, steps = (1, [2], QUICK_STEPS) if options.quick else (options.seeds, options.dims, STEPS)
-    # Seeds outermost: a run that is cut off has measured the same cells for all methods.
-    cells = product(range(seeds), dims, FUNCTIONS, NOISES, options.methods)
-    keys = [(function, noise, d, seed, method) for seed, d, function, noise, method in cells]
-    todo = [(*key, steps) for key in keys if key not in done]
-    RESULTS.mkdir(exist_ok=True)
+def measure(cells, seeds, methods, workers, path) -> None:
+    """Run what is not among the records of `path` and append to it; without a path, a short run that is not kept.
+
+    Seeds are outermost: a run that is cut off has measured the same cells for all methods.
+    """
+    done = {tuple(r[k] for k in KEY) for r in load(path)} if path else set()
+    keys = [(function, noise, d, seed, m) for seed, (d, function, noise), m in product(range(seeds), cells, methods)]
+    todo = [(*key, STEPS if path else QUICK_STEPS) for key in keys if key not in done]
     begin = time.perf_counter()
     # Workers leave Ctrl-C to this process, which ends them when it leaves the block.
-    with Pool(options.workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         for k, record in enumerate(pool.imap_unordered(run, todo), 1):
-            if not options.quick:
-                with OUT.open("a") as file:
+            if path:
+                with path.open("a") as file:
                     file.write(json.dumps(record) + "\n")
             left = (time.perf_counter() - begin) / k * (len(todo) - k) / 3600.0
             print(
@@ -215,7 +216,7 @@ def seconds_lines(records, methods):
 
 
 def table(methods, dims, reference) -> str:
-    records = [r for r in load() if r["method"] in methods and r["d"] in dims]
+    records = [r for r in load(OUT) if r["method"] in methods and r["d"] in dims]
     methods = [m for m in methods if any(r["method"] == m for r in records)]
     runs = defaultdict(dict)
     for r in records:
@@ -254,8 +255,11 @@ def main() -> None:
     if options.table:
         TABLE.write_text(table(options.methods, options.dims, options.reference))
         print(TABLE.read_text())
+    elif options.quick:
+        measure([c for c in CELLS if c[0] == 2], 1, options.methods, options.workers, None)
     else:
-        measure(options)
+        cells = [c for c in CELLS if c[0] in options.dims]
+        measure(cells, options.seeds, options.methods, options.workers, OUT)
 
 
 if __name__ == "__main__":
