@@ -201,11 +201,10 @@ def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
 
 # --- Joint distribution and calibration ------------------------------------------------------------------------------
 
-NO_NOISE = np.zeros(6)
 
-
-def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=NO_NOISE):
+def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=None):
     rng = np.random.default_rng(seed)
+    noise = np.zeros(n) if noise is None else noise
     d = 2 if ard else 1
     model = free_model(shape, d, ard)
     x = rng.random((n, d))
