@@ -17,6 +17,7 @@ from infgp.compiled.densities import (
     log_evidence,
     log_predictive,
 )
+from infgp.compiled.places import log_cohesion, log_cohesion_with, move
 
 
 @njit(cache=True)
@@ -39,16 +40,19 @@ def grow(
     tau2: float,
     noise: Any,
     shape: float,
+    x: Any,
+    local: float,
     sides: Any,
 ) -> tuple[float, float]:
     """Allocate observations, in `order`, to one of two surfaces that begin with the first two of them.
 
-    Each goes to side s with probability ∝ n_s · predictive density from the members of s so far. Where `forced` is not
+    Each goes to side s with probability ∝ n_s · c(s with it) / c(s) · predictive density from the members of s so far. Where `forced` is not
     empty it gives the sides, and only their probability is computed.
 
     Returns
     -------
-    log probability of the allocation and log evidence of the two surfaces; the allocation is left in `sides`.
+    log probability of the allocation, and log evidence of the two surfaces with their cohesions; the allocation is left
+    in `sides`.
     """
     m = order.size
     factors = np.empty((2, m, m))
@@ -57,6 +61,7 @@ def grow(
     sizes = np.zeros(2, dtype=np.int64)
     quadratic, log_det = np.zeros(2), np.zeros(2)
     variance, gap, log_p = np.empty(2), np.empty(2), np.empty(2)
+    sums, squares, cohesion = np.zeros((2, x.shape[1])), np.zeros((2, x.shape[1])), np.zeros(2)
     log_q = 0.0
     for p in range(m):
         i = order[p]
@@ -68,6 +73,7 @@ def grow(
             gap[s] = r[i] - dot(w[s], u[s], sizes[s])
             if p >= 2:
                 log_p[s] = math.log(sizes[s]) + log_predictive(gap[s], variance[s], sizes[s], quadratic[s], shape)
+                log_p[s] += log_cohesion_with(sizes[s], sums[s], squares[s], x[i], 1.0, local) - cohesion[s]
         if p < 2:
             side = p
         else:
@@ -87,9 +93,11 @@ def grow(
         who[side, at] = i
         sizes[side] = at + 1
         sides[p] = side
+        move(sums[side], squares[side], x[i], 1.0)
+        cohesion[side] = log_cohesion(sizes[side], sums[side], squares[side], local)
     evidence = 0.0
     for s in range(2):
-        evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape)
+        evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape) + cohesion[s]
     return log_q, evidence
 
 
@@ -138,17 +146,22 @@ def split_or_merge(
             rest[k - m] = k
     pool, rest = pool[:m], rest[: n - m]
     cov, r_pool, noise = np.empty((m, m)), entries(r, pool), entries(setting.noise, pool)
-    fill_covariance(setting.kernel, rows(setting.x, pool), chain.phi, sigma2, cov)
+    x_pool = rows(setting.x, pool)
+    fill_covariance(setting.kernel, x_pool, chain.phi, sigma2, cov)
     order = outward(cov, a_at, b_at)
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
         forced[p] = labels[pool[order[p]]] == second
-    log_q, log_ratio = grow(order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, sides)
+    log_q, log_ratio = grow(
+        order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, x_pool, setting.local, sides
+    )
     whole = np.array([0, m])
     log_ratio -= blocks_log_evidence(cov.reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
-    m_j = 0
+    m_j, sums, squares = 0, np.zeros(x_pool.shape[1]), np.zeros(x_pool.shape[1])
     for p in range(m):
         m_j += sides[p]
+        move(sums, squares, x_pool[p], 1.0)
+    log_ratio -= log_cohesion(m, sums, squares, setting.local)
     log_ratio += math.log(nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
     if shift > 0.0:
         if m < n:
