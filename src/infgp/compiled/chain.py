@@ -9,7 +9,7 @@ from numba import njit
 
 
 class Setting(NamedTuple):
-    """Kernel code, inputs (n, d), trend regressors (n, p), rewards and their known noise (n,), shape of own scales, π."""
+    """Kernel code, inputs (n, d), trend regressors (n, p), rewards and known noise (n,), shape of own scales, π."""
 
     kernel: int
     x: Any

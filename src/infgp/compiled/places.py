@@ -34,10 +34,10 @@ def log_cohesion(size: int, sums: Any, squares: Any, local: float) -> float:
     total /= d
     total += math.lgamma(half) - math.lgamma(SHAPE) + SHAPE * math.log(SPREAD)
     total += 0.5 * math.log(WORTH / (WORTH + size)) - 0.5 * size * LOG_2PI
-    log_odds = total + math.log(local)
-    log_rest = math.log1p(-local) if local < 1.0 else -math.inf
-    top = max(log_odds, log_rest)
-    return top + math.log(math.exp(log_odds - top) + math.exp(log_rest - top))
+    log_local, log_global = total + math.log(local), math.log1p(-local)
+    top = max(log_local, log_global)
+    value: float = top + math.log(math.exp(log_local - top) + math.exp(log_global - top))
+    return value
 
 
 @njit(cache=True)

@@ -18,6 +18,7 @@ from infgp.compiled.densities import (
     log_predictive,
 )
 from infgp.compiled.places import log_cohesion, log_cohesion_with, move
+from infgp.compiled.scales import lengthscale_log_prior
 
 
 @njit(cache=True)
@@ -46,8 +47,8 @@ def grow(
 ) -> tuple[float, float]:
     """Allocate observations, in `order`, to one of two surfaces that begin with the first two of them.
 
-    Each goes to side s with probability ∝ n_s · c(s with it) / c(s) · predictive density from the members of s so far. Where `forced` is not
-    empty it gives the sides, and only their probability is computed.
+    Each goes to side s with probability ∝ n_s · c(s with it) / c(s) · predictive density from the members of s so far.
+    Where `forced` is not empty it gives the sides, and only their probability is computed.
 
     Returns
     -------
@@ -119,12 +120,29 @@ def outward(C: Any, a: int, b: int) -> Any:  # noqa: N803
 
 
 @njit(cache=True)
+def lengthscales_log_prior(phi: Any, priors: Any) -> float:
+    """Log density of the length-scales, in log ℓ, up to a constant."""
+    total = 0.0
+    for k in range(priors.lengthscales):
+        total += lengthscale_log_prior(-0.5 * math.log(2.0 * phi[k]), priors.lengthscale)
+    return total
+
+
+@njit(cache=True)
 def split_or_merge(
-    setting: Any, chain: Any, priors: Any, i: int, j: int, shift: float, uniforms: Any, threshold: float
+    setting: Any,
+    chain: Any,
+    priors: Any,
+    i: int,
+    j: int,
+    shift: float,
+    stretch: float,
+    uniforms: Any,
+    threshold: float,
 ) -> bool:
     """Propose a split or a merger, accept it or not; returns whether it was accepted.
 
-    i, j : the anchors;  shift : step of log τ²
+    i, j : the anchors;  shift, stretch : steps of log τ² and log ℓ
     uniforms, threshold : random numbers, for the allocation and (negative exponential) for the decision
     """
     labels, n = chain.labels, chain.labels.size
@@ -133,6 +151,18 @@ def split_or_merge(
     apart, together = (tau2 * math.exp(-shift), tau2) if splits else (tau2, tau2 * math.exp(shift))
     if not sigma2 <= priors.largest_ratio * apart:
         return False
+    factor = math.exp(-2.0 * stretch)
+    phi_apart, phi_together = chain.phi.copy(), chain.phi.copy()
+    for k in range(chain.phi.size):
+        if splits:
+            phi_apart[k] *= factor
+        else:
+            phi_together[k] /= factor
+    log_ratio = 0.0
+    if stretch > 0.0:
+        log_ratio = lengthscales_log_prior(phi_apart, priors) - lengthscales_log_prior(phi_together, priors)
+        if not abs(log_ratio) < np.inf:  # beyond the prior; the state itself never is
+            return False
 
     r = residual(setting, chain)
     first, second, a_at, b_at = labels[i], labels[j], i, j
@@ -147,14 +177,17 @@ def split_or_merge(
     pool, rest = pool[:m], rest[: n - m]
     cov, r_pool, noise = np.empty((m, m)), entries(r, pool), entries(setting.noise, pool)
     x_pool = rows(setting.x, pool)
-    fill_covariance(setting.kernel, x_pool, chain.phi, sigma2, cov)
+    fill_covariance(setting.kernel, x_pool, phi_apart, sigma2, cov)
     order = outward(cov, a_at, b_at)
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
         forced[p] = labels[pool[order[p]]] == second
-    log_q, log_ratio = grow(
+    log_q, evidence = grow(
         order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, x_pool, setting.local, sides
     )
+    log_ratio += evidence
+    if stretch > 0.0:
+        fill_covariance(setting.kernel, x_pool, phi_together, sigma2, cov)
     whole = np.array([0, m])
     log_ratio -= blocks_log_evidence(cov.reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
     m_j, sums, squares = 0, np.zeros(x_pool.shape[1]), np.zeros(x_pool.shape[1])
@@ -163,14 +196,16 @@ def split_or_merge(
         move(sums, squares, x_pool[p], 1.0)
     log_ratio -= log_cohesion(m, sums, squares, setting.local)
     log_ratio += math.log(nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
+    if (shift > 0.0 or stretch > 0.0) and m < n:
+        by_label, starts = group_order(entries(labels, rest))
+        others = entries(rest, by_label)
+        rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
+        x_others = rows(setting.x, others)
+        for sign, level, phi in ((1.0, apart, phi_apart), (-1.0, together, phi_together)):
+            if sign > 0.0 or stretch > 0.0:
+                fill_blocks(setting.kernel, x_others, starts, phi, rho)
+            log_ratio += sign * blocks_log_evidence(rho, r_others, noise, starts, sigma2, level, setting.shape)
     if shift > 0.0:
-        if m < n:
-            by_label, starts = group_order(entries(labels, rest))
-            others = entries(rest, by_label)
-            rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
-            fill_blocks(setting.kernel, rows(setting.x, others), starts, chain.phi, rho)
-            for sign, level in ((1.0, apart), (-1.0, together)):
-                log_ratio += sign * blocks_log_evidence(rho, r_others, noise, starts, sigma2, level, setting.shape)
         a, b = priors.variances[1]
         # The inverse gamma in log τ², in which the step is taken: a density of τ² times τ².
         log_ratio += a * shift - b * (1.0 / apart - 1.0 / together)
@@ -184,4 +219,6 @@ def split_or_merge(
             labels[pool[order[p]]] = target
     relabel(labels)
     chain.scales[1] = apart if splits else together
+    for k in range(chain.phi.size):
+        chain.phi[k] = phi_apart[k] if splits else phi_together[k]
     return True
