@@ -150,8 +150,11 @@ def measure(cells, seeds, methods, workers, path) -> None:
 
 
 def ratio(logs) -> str:
-    """Geometric mean of ratios and its 95 % interval, from their logarithms."""
-    mean, error = np.mean(logs), np.std(logs, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else np.nan
+    """Geometric mean of ratios and, of several, its 95 % interval, from their logarithms."""
+    mean = np.mean(logs)
+    if len(logs) == 1:
+        return f"{np.exp(mean):.2f}"
+    error = np.std(logs, ddof=1) / np.sqrt(len(logs))
     return f"{np.exp(mean):.2f} ({np.exp(mean - 1.96 * error):.2f}–{np.exp(mean + 1.96 * error):.2f})"
 
 
