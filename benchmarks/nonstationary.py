@@ -9,7 +9,6 @@ Compared are InfiniteGP, the same code with one surface, and BoTorch's SingleTas
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
 from collections import defaultdict
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.peers import BotorchLogEI, BotorchWarped
-from benchmarks.robust_regret import header, listed, load, ratio, row
+from benchmarks.robust_regret import arguments, header, load, ratio, row, write
 from infgp import InfiniteGP
 
 RESULTS = Path(__file__).parent / "results"
@@ -142,18 +141,9 @@ def table() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="n = 40, one seed; writes nothing")
-    parser.add_argument("--methods", type=listed, default=METHODS, help=f"some of {','.join(METHODS)}")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
-    options = parser.parse_args()
-    if unknown := set(options.methods) - set(METHODS):
-        parser.error(f"--methods must be some of {', '.join(METHODS)}, but got {', '.join(sorted(unknown))}")
+    options = arguments(__doc__, METHODS, "n = 40, one seed").parse_args()
     if options.table:
-        TABLE.write_text(table())
-        print(TABLE.read_text())
+        write(TABLE, table())
         return
     seeds, sizes = (1, SIZES[:1]) if options.quick else (options.seeds, SIZES)
     jobs = [(f, n, seed, m) for seed, n, f, m in product(range(seeds), sizes, FUNCTIONS, options.methods)]

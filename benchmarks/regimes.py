@@ -11,7 +11,6 @@ Algorithm 1, and peers.
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import robust_regret
-from benchmarks.robust_regret import FLOOR, STEPS, header, listed, load, measure, ratio, row
+from benchmarks.robust_regret import FLOOR, STEPS, arguments, header, load, measure, ratio, row, write
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "regimes.jsonl", RESULTS / "regimes.md"
@@ -90,19 +89,10 @@ def table() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="15 evaluations of four cells; writes nothing")
-    parser.add_argument("--methods", type=listed, default=METHODS, help=f"some of {','.join(METHODS)}")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
-    options = parser.parse_args()
-    if unknown := set(options.methods) - set(METHODS):
-        parser.error(f"--methods must be some of {', '.join(METHODS)}, but got {', '.join(sorted(unknown))}")
+    options = arguments(__doc__, METHODS, "15 evaluations of four cells").parse_args()
     robust_regret.INFGP |= OURS
     if options.table:
-        TABLE.write_text(table())
-        print(TABLE.read_text())
+        write(TABLE, table())
     elif options.quick:
         measure(CELLS[:4], 1, options.methods, options.workers, None)
     else:

@@ -125,7 +125,7 @@ def load(path):
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def measure(cells, seeds, methods, workers, path) -> None:
+def measure(cells, seeds, methods, workers, path, run=run, runs_per_process=None) -> None:
     """Run what is not among the records of `path` and append to it; without a path, a short run that is not kept.
 
     Seeds are outermost: a run that is cut off has measured the same cells for all methods.
@@ -135,7 +135,7 @@ def measure(cells, seeds, methods, workers, path) -> None:
     todo = [(*key, STEPS if path else QUICK_STEPS) for key in keys if key not in done]
     begin = time.perf_counter()
     # Workers leave Ctrl-C to this process, which ends them when it leaves the block.
-    with Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN), runs_per_process) as pool:
         for k, record in enumerate(pool.imap_unordered(run, todo), 1):
             if path:
                 with path.open("a") as file:
@@ -239,25 +239,40 @@ def table(methods, dims, reference) -> str:
     return "\n".join(lines) + "\n"
 
 
-def listed(text):
-    return text.split(",")
+def arguments(text, methods, quick, seeds=10):
+    """A parser of what the resumable benchmarks have in common."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help=f"{quick}; writes nothing")
+    parser.add_argument("--methods", type=some_of(methods), default=methods, help=f"some of {','.join(methods)}")
+    parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
+    return parser
+
+
+def some_of(names):
+    """The type of an argument that lists some of the names, separated by commas."""
+
+    def parse(text):
+        if unknown := set(text.split(",")) - set(names):
+            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))} is not among {', '.join(names)}")
+        return text.split(",")
+
+    return parse
+
+
+def write(path, text) -> None:
+    path.write_text(text)
+    print(text)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="d = 2, 15 evaluations, one seed; writes nothing")
-    parser.add_argument("--methods", type=listed, default=METHODS, help=f"some of {','.join(METHODS)}")
-    parser.add_argument("--dims", type=lambda text: [int(d) for d in listed(text)], default=[2, 5])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
+    parser = arguments(__doc__, METHODS, "d = 2, 15 evaluations, one seed")
+    parser.add_argument("--dims", type=lambda text: [int(d) for d in text.split(",")], default=[2, 5])
     parser.add_argument("--reference", choices=METHODS, default=REFERENCE, help="of the ratios in the tables")
     options = parser.parse_args()
-    if unknown := set(options.methods) - set(METHODS):
-        parser.error(f"--methods must be some of {', '.join(METHODS)}, but got {', '.join(sorted(unknown))}")
     if options.table:
-        TABLE.write_text(table(options.methods, options.dims, options.reference))
-        print(TABLE.read_text())
+        write(TABLE, table(options.methods, options.dims, options.reference))
     elif options.quick:
         measure([c for c in CELLS if c[0] == 2], 1, options.methods, options.workers, None)
     else:

@@ -1,16 +1,12 @@
 """What the defaults of the search are worth: regret with one of them changed, on the cells of `robust_regret`.
 
-python -m benchmarks.search_variants [--variants a,b] [--seeds 1] [--workers 2]    # resumes; appends
+python -m benchmarks.search_variants [--methods a,b] [--seeds 1] [--workers 2]    # resumes; appends
 python -m benchmarks.search_variants --quick        # one cell, 15 evaluations; writes nothing
 python -m benchmarks.search_variants --table        # prints and writes the table
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from itertools import product
-from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +14,7 @@ from scipy.special import logsumexp
 
 from benchmarks import robust_regret
 from benchmarks.problems import HEAVY
-from benchmarks.robust_regret import CELLS, FLOOR, KEY, QUICK_STEPS, STEPS, header, listed, load, ratio, row
+from benchmarks.robust_regret import CELLS, FLOOR, KEY, arguments, header, load, measure, ratio, row, write
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "search_variants.jsonl", RESULTS / "search_variants.md"
@@ -80,19 +76,6 @@ def run(job):
     return robust_regret.run(job)
 
 
-def measure(cells, seeds, variants, workers, path) -> None:
-    """Run what is not among the records of `path` and append to it; without a path, a short run that is not kept."""
-    done = {tuple(r[k] for k in KEY) for r in load(path)} if path else set()
-    keys = [(function, noise, d, seed, v) for seed, (d, function, noise), v in product(range(seeds), cells, variants)]
-    todo = [(*key, STEPS if path else QUICK_STEPS) for key in keys if key not in done]
-    with Pool(workers, maxtasksperchild=1) as pool:  # a process runs one variant
-        for record in pool.imap_unordered(run, todo, chunksize=1):
-            if path:
-                with path.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
-            print(*(record[k] for k in KEY), f"cumulative {sum(record['regret']):.1f}", flush=True)
-
-
 def table() -> str:
     runs = {tuple(r[k] for k in KEY): r for r in load(OUT)}
     lines = [
@@ -113,22 +96,12 @@ def table() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one cell, 15 evaluations; writes nothing")
-    parser.add_argument("--variants", type=listed, default=tuple(OPTIONS), help=f"some of {','.join(OPTIONS)}")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="print and write the table of what has been measured")
-    options = parser.parse_args()
-    if unknown := set(options.variants) - set(OPTIONS):
-        parser.error(f"--variants must be some of {', '.join(OPTIONS)}, but got {', '.join(sorted(unknown))}")
+    options = arguments(__doc__, tuple(OPTIONS), "one cell, 15 evaluations", seeds=1).parse_args()
     if options.table:
-        TABLE.write_text(table())
-        print(TABLE.read_text())
-    elif options.quick:
-        measure(CELLS[:1], 1, options.variants, options.workers, None)
+        write(TABLE, table())
     else:
-        measure(CELLS, options.seeds, options.variants, options.workers, OUT)
+        cells, path = (CELLS[:1], None) if options.quick else (CELLS, OUT)
+        measure(cells, options.seeds, options.methods, options.workers, path, run, runs_per_process=1)
 
 
 if __name__ == "__main__":
