@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -219,7 +220,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("sampler", self.sampler, SAMPLERS)
         check_choice("surface_scales", self.surface_scales, ("own", "shared"))
-        if not (isinstance(self.local, int | float) and 0.0 <= self.local < 1.0):
+        if not (isinstance(self.local, Real) and 0.0 <= self.local < 1.0):
             raise InvalidInputError(f"local must be a number with 0 <= local < 1, but got {self.local!r}.")
         if self.truncation is not None:
             check_int("truncation", self.truncation, 1)

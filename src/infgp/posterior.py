@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import elementwise
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri, softmax
 
-from infgp.compiled.places import cohesion_ratios
+from infgp.compiled.places import log_cohesion_ratios
 from infgp.kernels import correlation
 from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.model import Data, Model, State, Surface, covariance, trend
@@ -79,13 +79,17 @@ def _mixture_cdf(y: FloatArray, weights: FloatArray, means: FloatArray, sd: Floa
     return np.asarray(np.einsum("ic,ic->i", weights, ndtr((y[:, None] - means) / sd)))
 
 
+def log_urn(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
+    """Logarithms of what :func:`urn_weights` normalises, shape (m, K + 1)."""
+    log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
+    if not model.local:
+        return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
+    return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, model.local))
+
+
 def urn_weights(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
     """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; shape (m, K + 1)."""
-    counts = np.append(np.unique(state.labels, return_counts=True)[1], state.nu)
-    weights = np.broadcast_to(counts, (at.shape[0], counts.size))
-    if model.local:
-        weights = weights * cohesion_ratios(data.x, state.labels, at, model.local)
-    return np.asarray(weights / weights.sum(axis=1)[:, None])
+    return np.asarray(softmax(log_urn(state, data, model, at), axis=1))
 
 
 def krige(
@@ -150,7 +154,7 @@ def main_label(state: State) -> int:
 
 def main_labels(state: State, data: Data, model: Model, at: FloatArray) -> IntArray:
     """Label of the occupied surface that dominates at each point, shape (m,)."""
-    return np.asarray(np.argmax(urn_weights(state, data, model, at)[:, :-1], axis=1))
+    return np.asarray(np.argmax(log_urn(state, data, model, at)[:, :-1], axis=1))
 
 
 def main_surface(states: Sequence[State], data: Data, model: Model, at: FloatArray) -> tuple[FloatArray, FloatArray]:

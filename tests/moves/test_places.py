@@ -199,6 +199,17 @@ def test_the_main_surface_is_the_one_of_the_place(rng):
     assert mean == pytest.approx([0.0, 0.0, 2.0, 2.0], abs=0.3)
 
 
+def test_far_away_some_surface_still_dominates(rng):
+    """Where every weight is too small for a float, by its logarithm."""
+    x = rng.random((600, 1))
+    labels = np.r_[0, np.ones(599, int)]
+    model = replace(fixed_model(0.0), local=LOCAL)
+    state = State(labels, np.zeros(2), 1e-300, np.full((1, 1), 3.0), np.ones(1), np.full(1, 0.01))
+    at = np.array([[1e3], [-1e6]])
+    assert np.isfinite(urn_weights(state, Data(x, np.zeros(600)), model, at)).all()
+    assert main_labels(state, Data(x, np.zeros(600)), model, np.array([[0.5]])).tolist() == [1]
+
+
 # --- The estimator ---------------------------------------------------------------------------------------------------
 
 

@@ -60,8 +60,8 @@ def log_cohesion_with(size: int, sums: Any, squares: Any, x: Any, sign: float, l
 
 
 @njit(cache=True)
-def cohesion_ratios(x: Any, labels: Any, at: Any, local: float) -> Any:
-    """c(S_l with the point) / c(S_l) for each point and label, then c of the point alone; shape (m, K + 1)."""
+def log_cohesion_ratios(x: Any, labels: Any, at: Any, local: float) -> Any:
+    """log c(S_l with the point) / c(S_l) for each point and label, then log c of the point alone; shape (m, K + 1)."""
     top = 0
     for i in range(labels.size):
         top = max(top, labels[i] + 1)
@@ -74,6 +74,5 @@ def cohesion_ratios(x: Any, labels: Any, at: Any, local: float) -> Any:
     for label in range(top + 1):
         base = log_cohesion(sizes[label], sums[label], squares[label], local)
         for p in range(at.shape[0]):
-            more = log_cohesion_with(sizes[label], sums[label], squares[label], at[p], 1.0, local)
-            out[p, label] = math.exp(more - base)
+            out[p, label] = log_cohesion_with(sizes[label], sums[label], squares[label], at[p], 1.0, local) - base
     return out
