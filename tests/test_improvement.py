@@ -8,9 +8,10 @@ from scipy.stats import norm
 from infgp.improvement import LEAST_VARIANCE, Belief, LogImprovement, log_h
 from infgp.kernels import KERNELS
 from infgp.model import Data, Model, State
+from infgp.posterior import urn_weights
 from infgp.priors import Priors
 
-from .exact import central_differences, target_law
+from .exact import central_differences, regional_case, target_law
 
 
 def case(kernel="se", own=True, seed=4):
@@ -40,6 +41,22 @@ def test_beliefs_are_kriging(kernel, own, target, at):
     for got in (belief(at), belief.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
+
+
+@pytest.mark.parametrize("target", ["main", "mean"])
+def test_beliefs_follow_the_places(target, at):
+    state, data, model = regional_case()
+    weights = urn_weights(state, data, model, at)
+    assert np.ptp(weights, axis=0).max() > 0.1
+    assert np.unique(np.argmax(weights[:, :-1], axis=1)).size > 1
+    belief = Belief.of(state, data, model, target)
+    mean, covariance = target_law(state, data, "se", target, at, weights)
+    for got in (belief(at), belief.with_gradients(at)[:2]):
+        assert got[0] == pytest.approx(mean, abs=1e-9)
+        assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
+    _, _, d_mean, d_variance = belief.with_gradients(at)
+    assert d_mean == pytest.approx(central_differences(lambda u: belief(u)[0], at), rel=1e-5, abs=1e-6)
+    assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize("target", ["main", "mean"])

@@ -16,6 +16,11 @@ def cube(d):
     return Space.of({f"x{k}": Float(0.0, 1.0) for k in range(d)})
 
 
+def nowhere(at):
+    """Weights of no surface."""
+    return np.empty((at.shape[0], 0))
+
+
 def nothing(space):
     return np.empty((0, space.d))
 
@@ -108,7 +113,7 @@ def test_choices_are_improved_one_at_a_time(seed):
     rng = np.random.default_rng(seed)
     space = Space.of({f"kind{k}": Choice(["a", "b", "c"]) for k in range(9)})
     weights = rng.normal(size=(9, 3))
-    _, value = maximise(rng, Path(np.append(0.0, weights), (), ()), space, nothing(space))
+    _, value = maximise(rng, Path(np.append(0.0, weights), nowhere, {}), space, nothing(space))
     assert value == pytest.approx(weights.max(axis=1).sum())
 
 
@@ -116,7 +121,7 @@ class Broken:
     """A plane that cannot be scored where its first coordinate is beyond an edge."""
 
     def __init__(self, edge, d):
-        self.edge, self.plane = edge, Path(np.append(0.0, np.ones(d)), (), ())
+        self.edge, self.plane = edge, Path(np.append(0.0, np.ones(d)), nowhere, {})
 
     def __call__(self, at):
         return np.where(at[:, 0] > self.edge, np.nan, self.plane(at))

@@ -29,7 +29,7 @@ def test_variances_reach_the_model_in_its_units():
     data = optimizer._data(x, y, (unit.location, unit.scale))
     assert np.allclose(data.noise, noise / unit.scale**2)
     optimizer.ask()
-    _, longer = believe(optimizer._chain.states[-1], data, x[:2], y[:2])
+    _, longer = believe(optimizer._chain.states[-1], data, optimizer._model, x[:2], y[:2])
     assert np.array_equal(longer.noise, np.r_[data.noise, 0.0, 0.0])
     assert optimizer.observations[-2].noise_variance == pytest.approx(0.2)
 

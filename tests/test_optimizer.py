@@ -229,6 +229,7 @@ def test_an_integer_beyond_floats_is_no_reward():
         ({"acquisition": "logei", "target": "surface"}, "which is Thompson sampling"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
         ({"surfaces": 2}, "surfaces must be None"),
+        ({"regions": None}, "regions must be True or False"),
         ({"n_initial": 0}, "n_initial must be an integer >= 1"),
         ({"seed": -1}, "seed must be an integer >= 0"),
         ({"seed": 1.5}, "seed must be an integer >= 0"),
@@ -442,6 +443,7 @@ def test_a_mixed_space_and_every_option_survive_saving(tmp_path):
         "acquisition": "local",
         "exploration": (0.3, 0.7),
         "surfaces": 1,
+        "regions": False,
         "kernel": "matern52",
         "n_initial": 2,
     }
@@ -558,6 +560,7 @@ OPTIONS = st.fixed_dictionaries(
         "target": st.sampled_from(["main", "mean"]),
         "kernel": st.sampled_from(["se", "matern52"]),
         "surfaces": st.sampled_from([None, 1]),
+        "regions": st.booleans(),
         "exploration": st.sampled_from([0.0, "paper"]),
     },
 )

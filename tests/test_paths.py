@@ -3,11 +3,12 @@ import pytest
 
 from infgp.kernels import KERNELS
 from infgp.model import Data, Model, State, Surface
-from infgp.paths import draw_path, draw_surface_path
+from infgp.paths import Blend, draw_path, draw_surface_path
+from infgp.posterior import urn_weights
 from infgp.priors import Priors
 from infgp.testing import frequency_test
 
-from .exact import central_differences, kriging, rho, target_law
+from .exact import central_differences, kriging, regional_case, rho, target_law
 
 PATHS = 4000
 #: The largest of about 600 z-scores in this file exceeds this once in 3 000 seeds.
@@ -106,7 +107,7 @@ def test_gradients(kernel, target, rng):
     value, gradient = path.value_and_gradient(at)
     assert value == pytest.approx(path(at), abs=1e-12)
     assert gradient == pytest.approx(central_differences(path, at), rel=1e-6, abs=1e-6)
-    alone = path.surfaces[0]
+    alone = next(iter(path.surfaces.values()))
     value, gradient = alone.value_and_gradient(at)
     assert value == pytest.approx(alone(at), abs=1e-12)
     assert gradient == pytest.approx(central_differences(alone, at), rel=1e-6, abs=1e-6)
@@ -115,11 +116,33 @@ def test_gradients(kernel, target, rng):
 def test_surfaces_are_drawn_by_the_urn(rng):
     """The chi-square test raises a false alarm once in ten thousand seeds."""
     state, data, model = case("se", True)
-    members = [draw_path(rng, state, data, model, "surface").surfaces[0].x.shape[0] for _ in range(3000)]
+    drawn = [list(draw_path(rng, state, data, model, "surface").surfaces.values()) for _ in range(3000)]
+    assert all(len(surfaces) == 1 for surfaces in drawn)
+    members = [surfaces[0].x.shape[0] for surfaces in drawn]
     counts = np.bincount(members, minlength=5)[[4, 2, 1, 0]]
     assert counts.sum() == 3000
     assert frequency_test(counts, np.array([4.0, 2.0, 1.0, 0.6]) / 7.6) > 1e-4
     assert frequency_test(counts, np.array([4.0, 2.0, 1.0, 1.0]) / 8.0) < 1e-4  # so many draws can tell
+
+
+@pytest.mark.usefixtures("_few_features")
+@pytest.mark.parametrize("target", ["main", "mean"])
+def test_paths_follow_the_places(target, rng):
+    state, data, model = regional_case()
+    at = places(data.x)
+    draws = np.array([draw_path(rng, state, data, model, target)(at) for _ in range(PATHS)])
+    mean, covariance = target_law(state, data, "se", target, at, urn_weights(state, data, model, at))
+    assert largest_z(draws, mean, covariance) < LARGEST_Z
+
+
+def test_surfaces_are_drawn_by_their_weights_at_every_place(rng):
+    state, data, model = regional_case()
+    at = places(data.x)
+    weights = urn_weights(state, data, model, at)
+    assert np.ptp(weights, axis=0).max() > 0.1
+    chosen = np.array([Blend(state, data, model, "surface", u)(at) for u in (np.arange(2000) + 0.5) / 2000])
+    assert (chosen.sum(axis=2) == 1.0).all()
+    assert chosen.mean(axis=0) == pytest.approx(weights, abs=1e-3)
 
 
 @pytest.mark.parametrize("target", ["main", "mean", "surface"])

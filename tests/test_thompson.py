@@ -92,14 +92,14 @@ def two_surfaces(own):
 
 
 def test_believed_rewards_join_the_dominant_surface():
-    state, data, _ = two_surfaces(True)
+    state, data, model = two_surfaces(True)
     x, y = np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([5.0, 6.0])
-    after, known = believe(state, data, x, y)
+    after, known = believe(state, data, model, x, y)
     assert after.labels.tolist() == [0, 1, 1, 0, 1, 1, 1, 1]
     assert np.array_equal(known.x, np.vstack((data.x, x)))
     assert np.array_equal(known.y, np.append(data.y, y))
     assert (state.labels.size, data.y.size) == (6, 6)
-    assert believe(state, data, np.empty((0, 2)), np.empty(0)) == (state, data)
+    assert believe(state, data, model, np.empty((0, 2)), np.empty(0)) == (state, data)
 
 
 @pytest.mark.parametrize("own", [False, True])

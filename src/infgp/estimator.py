@@ -19,7 +19,7 @@ from infgp.diagnostics import diagnose
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
 from infgp.kernels import KERNELS
 from infgp.linalg import FloatArray, one_blas_thread
-from infgp.model import OWN_SCALE_SHAPE, Data, Model, State
+from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State
 from infgp.moves.blocked import grid_factors
 from infgp.priors import Fixed, Grid, Priors
 from infgp.progress import progress_bar
@@ -54,10 +54,13 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model, the only one that the truncated sampler knows, and the one used where noise variances are given: own
         scales would multiply these too, and they would not mean what they say.
     local : float, default=0.5
-        Chance, before any data, that a surface belongs to a place (:mod:`infgp.compiled.places`): observations close to
-        each other are then more likely to share it, and it is more likely to be met near its members. Regions of a
+        Chance, before any data, that a surface belongs to a place (:mod:`infgp.compiled.places`): nearest neighbours
+        are then likely to share it, and it is met near its members. Regions of a
         landscape become local surfaces, modes of the noise and outliers stay global ones. 0 is the paper's model,
         whose surfaces are met everywhere alike. For ``sampler="collapsed"``.
+    surface_lengthscales : {"own", "shared"}, default="own"
+        With ``"own"`` a surface may be rougher than others, with length-scales 4 or 16 times as short: landscapes that
+        are rough here and smooth there. ``"shared"`` is the paper's model and the truncated sampler's.
     n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=60
@@ -121,6 +124,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sampler: str = "collapsed",
         surface_scales: str = "own",
         local: float = 0.5,
+        surface_lengthscales: str = "own",
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -138,6 +142,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.sampler = sampler
         self.surface_scales = surface_scales
         self.local = local
+        self.surface_lengthscales = surface_lengthscales
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -220,6 +225,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("sampler", self.sampler, SAMPLERS)
         check_choice("surface_scales", self.surface_scales, ("own", "shared"))
+        check_choice("surface_lengthscales", self.surface_lengthscales, ("own", "shared"))
         if not (isinstance(self.local, Real) and 0.0 <= self.local < 1.0):
             raise InvalidInputError(f"local must be a number with 0 <= local < 1, but got {self.local!r}.")
         if self.truncation is not None:
@@ -250,7 +256,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             # The discrete prior is the one that this sampler targets.
             priors = replace(priors, lengthscale=Grid.of(priors.lengthscale, n_features, self.grid_size))
         shape, local = (0.0, 0.0) if truncated else (OWN_SCALE_SHAPE if own else 0.0, float(self.local))
-        return Model(self.kernel, priors, ard, shape, local)
+        rough = self.surface_lengthscales == "own" and not truncated and self.truncation is None
+        return Model(self.kernel, priors, ard, shape, local, OWN_GRADES if rough else (1.0,))
 
     def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray) -> list[str | State]:
         """Where each chain begins."""

@@ -1,8 +1,8 @@
 """Log expected improvement of the expected reward, averaged over states of the chain.
 
-Given one state, the target is Gaussian at every x with mean Σ_l w_l μ_l(x) and variance Σ_l w_l² v_l(x): kriging of the
-surfaces that make it up. The incumbent is the largest mean at a point already evaluated, state by state, so that no
-lucky reward is ever to be beaten.
+Given one state, the target is Gaussian at every x with mean Σ_l w_l(x) μ_l(x) and variance Σ_l w_l(x)² v_l(x): kriging
+of the surfaces that make it up. The incumbent is the largest mean at a point already evaluated, state by state, so that
+no lucky reward is ever to be beaten.
 
 It is the logarithm that is averaged: a point is worth what the states agree on. The average of the improvement itself
 is ruled by whichever state has the shortest length-scales or the largest variance, and keeps the search in the unknown
@@ -20,20 +20,57 @@ from scipy.special import erfcx, log_ndtr
 
 from infgp.kernels import correlation, correlation_and_slope
 from infgp.linalg import FloatArray, cholesky, solve_cholesky
-from infgp.model import Data, Model, State, covariance, trend
-from infgp.paths import pull, target_labels
+from infgp.model import Data, Model, State, Surface, covariance, trend
+from infgp.paths import Blend, pull
 
 #: Variance below which a point counts as known.
 LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
-    """Gaussian law of the target at every x, given one state.
+class Kriging:
+    """Gaussian law of one surface at every x: mean ρ c and variance σ² − ρ Q ρᵀ.
 
-    All surfaces share their length-scales, so that one row ρ(x) of correlations with their members serves them all:
-    the mean is hᵀβ + ρ c and the variance v − ρ Q ρᵀ, with c_l = w_l σ_l² G_l r_l and Q block-diagonal,
-    Q_l = w_l² σ_l⁴ G_l, where G_l is the inverse covariance of the rewards on surface l.
+    ρ(x) is the row of correlations with its members, c = σ² G r and Q = σ⁴ G, where G is the inverse covariance of
+    their rewards.
+    """
+
+    kernel: str
+    phi: FloatArray
+    x: FloatArray
+    coefficient: FloatArray
+    reduction: FloatArray
+    prior_variance: float
+
+    @classmethod
+    def of(cls, surface: Surface, residual: FloatArray, data: Data, model: Model) -> Kriging:
+        """From its members' residuals; without members it is the prior."""
+        members, sigma2 = surface.members, surface.sigma2
+        coefficient, reduction = np.empty(0), np.empty((0, 0))
+        if members.size:
+            factor = cholesky(covariance(model, surface, data.x, data.noise))
+            coefficient = sigma2 * solve_cholesky(factor, residual[members])
+            inverse = lapack.dpotri(factor, lower=1)[0]
+            reduction = sigma2**2 * (np.tril(inverse) + np.tril(inverse, -1).T)
+        return cls(model.kernel, surface.phi, data.x[members], coefficient, reduction, sigma2)
+
+    def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance, shapes (m,)."""
+        rho = correlation(self.kernel, at, self.x, self.phi)
+        return rho @ self.coefficient, self.prior_variance - np.einsum("ij,ij->i", rho @ self.reduction, rho)
+
+    def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
+        rho, slope = correlation_and_slope(self.kernel, at, self.x, self.phi)
+        t = rho @ self.reduction
+        d_mean = pull(slope * self.coefficient, at, self.x, self.phi)
+        d_variance = -2.0 * pull(slope * t, at, self.x, self.phi)
+        return rho @ self.coefficient, self.prior_variance - np.einsum("ij,ij->i", t, rho), d_mean, d_variance
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """Gaussian law of the target at every x, given one state: trend and weighted sum of the surfaces.
 
     Examples
     --------
@@ -48,47 +85,40 @@ class Belief:
     ((6,), True)
     """
 
-    kernel: str
     beta: FloatArray
-    phi: FloatArray
-    x: FloatArray
-    coefficient: FloatArray
-    reduction: FloatArray
-    prior_variance: float
+    blend: Blend
+    surfaces: dict[int, Kriging]
 
     @classmethod
     def of(cls, state: State, data: Data, model: Model, target: str) -> Belief:
         """The law of the target ("mean" or "main")."""
-        r = data.y - data.h @ state.beta
-        chosen = [(weight, state.surface(label)) for weight, label in target_labels(state, target)]
-        members = np.concatenate([s.members for _, s in chosen])
-        coefficient, reduction, at = np.empty(members.size), np.zeros((members.size, members.size)), 0
-        for weight, s in chosen:
-            if not s.members.size:
-                continue
-            here, at = slice(at, at + s.members.size), at + s.members.size
-            factor = cholesky(covariance(model, s, data.x, data.noise))
-            coefficient[here] = weight * s.sigma2 * solve_cholesky(factor, r[s.members])
-            inverse = lapack.dpotri(factor, lower=1)[0]
-            reduction[here, here] = (weight * s.sigma2) ** 2 * (np.tril(inverse) + np.tril(inverse, -1).T)
-        variance = sum(weight**2 * s.sigma2 for weight, s in chosen)
-        return cls(model.kernel, state.beta, state.phi[0], data.x[members], coefficient, reduction, variance)
+        r, blend = data.y - data.h @ state.beta, Blend(state, data, model, target)
+        laws = {label: Kriging.of(state.surface(label), r, data, model) for label in blend.labels()}
+        return cls(state.beta, blend, laws)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
-        rho = correlation(self.kernel, at, self.x, self.phi)
-        mean = trend(at) @ self.beta + rho @ self.coefficient
-        variance = self.prior_variance - np.einsum("ij,ij->i", rho @ self.reduction, rho)
+        mean, variance, weights = trend(at) @ self.beta, np.zeros(at.shape[0]), self.blend(at)
+        for label, law in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            w = weights[here, label]
+            m, v = law(at[here])
+            mean[here] += w * m
+            variance[here] += w * w * v
         return mean, np.maximum(variance, LEAST_VARIANCE)
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
-        rho, slope = correlation_and_slope(self.kernel, at, self.x, self.phi)
-        t = rho @ self.reduction
-        mean = trend(at) @ self.beta + rho @ self.coefficient
-        variance = self.prior_variance - np.einsum("ij,ij->i", t, rho)
-        d_mean = self.beta[1:] + pull(slope * self.coefficient, at, self.x, self.phi)
-        d_variance = -2.0 * pull(slope * t, at, self.x, self.phi)
+        mean, variance, weights = trend(at) @ self.beta, np.zeros(at.shape[0]), self.blend(at)
+        d_mean, d_variance = np.tile(self.beta[1:], (at.shape[0], 1)), np.zeros(at.shape)
+        for label, law in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            w = weights[here, label]
+            m, v, d_m, d_v = law.with_gradients(at[here])
+            mean[here] += w * m
+            variance[here] += w * w * v
+            d_mean[here] += w[:, None] * d_m
+            d_variance[here] += (w * w)[:, None] * d_v
         known = variance <= LEAST_VARIANCE
         d_variance[known] = 0.0
         return mean, np.where(known, LEAST_VARIANCE, variance), d_mean, d_variance

@@ -11,13 +11,14 @@ surfaces, the paper's model) or of length K (one entry per label).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
 
-from infgp.compiled.places import log_cohesion
+from infgp.compiled.chain import ROUGHER
+from infgp.compiled.places import Places, cut_edges, log_cohesion, places_of
 from infgp.kernels import correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.linalg import FloatArray, cholesky, log_normal_pdf, log_student_pdf, solve_lower
 from infgp.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
@@ -25,6 +26,8 @@ from infgp.priors import Fixed, Priors
 
 #: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
 OWN_SCALE_SHAPE = 2.0
+#: Prior probabilities of the grades, where surfaces have length-scales of their own.
+OWN_GRADES = (0.6, 0.25, 0.15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,11 @@ class Data:
         """Trend regressors (1, x), shape (n, d + 1)."""
         return trend(self.x)
 
+    @cached_property
+    def places(self) -> Places:
+        """The graph of the inputs."""
+        return places_of(self.x)
+
 
 @dataclass(frozen=True)
 class Model:
@@ -62,8 +70,11 @@ class Model:
         freedom. Zero: s_l = 1.
     local : float
         Chance π that a surface has a place: partitions have prior weight Π_l c(S_l) on top of the urn's, with
-        c(S) = 1 − π + π g(x_S) and g the marginal density of the members' inputs (:mod:`infgp.compiled.places`).
-        Zero: the paper's model, blind to the inputs.
+        c(S) = 1 − π + π g(S), where g counts the neighbours that S parts (:mod:`infgp.compiled.places`). Zero: the
+        paper's model, blind to the inputs.
+    grades : tuple of float
+        Prior probabilities of a surface's grade g = 0, 1, …: its length-scales are the shared ones divided by
+        ROUGHER^g. With a single one all surfaces share them.
     """
 
     kernel: str
@@ -71,6 +82,7 @@ class Model:
     ard: bool
     scale_shape: float = 0.0
     local: float = 0.0
+    grades: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +119,8 @@ class State:
     scale : array, shape (1 or K + 1,)
         Multiplier of both (and of v) for each surface and for a new one, where surfaces have scales of their own and
         these have been drawn (for prediction); a single one otherwise.
+    grade : int array, shape (1, K or K + 1)
+        How rough the surfaces are (see `Model.grades`); with an entry for a new one in states for prediction.
     """
 
     labels: IntArray
@@ -116,22 +130,43 @@ class State:
     sigma2: FloatArray
     tau2: FloatArray
     scale: FloatArray = field(default_factory=lambda: np.ones(1))
+    grade: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     @property
     def n_surfaces(self) -> int:
         """Number of occupied surfaces."""
         return int(np.unique(self.labels).size)
 
+    @property
+    def main(self) -> int:
+        """Label of the surface with the most observations (the first of them, if several)."""
+        return int(np.argmax(np.bincount(self.labels)))
+
     def surface(self, label: int) -> Surface:
         """Members and scales of the surface with this label; without members it is a new surface."""
         s = label if self.sigma2.size > 1 else 0
         scale = float(self.scale[label if self.scale.size > 1 else 0])
         members = np.flatnonzero(self.labels == label)
-        return Surface(members, self.phi[s], float(self.sigma2[s] * scale), float(self.tau2[s] * scale), scale)
+        phi = self.phi[s] * ROUGHER ** (2.0 * self.grade[label if self.grade.size > 1 else 0])
+        return Surface(members, phi, float(self.sigma2[s] * scale), float(self.tau2[s] * scale), scale)
+
+    @property
+    def observed_grades(self) -> IntArray:
+        """Grade of the surface of each observation, shape (n,)."""
+        return self.grade[self.labels] if self.grade.size > 1 else np.full(self.labels.size, self.grade[0])
 
     def surfaces(self) -> Iterator[Surface]:
         """The occupied surfaces, in the order of their labels."""
         return (self.surface(int(label)) for label in np.unique(self.labels))
+
+
+def by_label(model: Model, labels: IntArray, grade: IntArray) -> IntArray:
+    """Grades of the surfaces, as a state has them, from one for each observation."""
+    if len(model.grades) == 1:
+        return np.zeros(1, dtype=np.int64)
+    out = np.zeros(int(labels.max()) + 1, dtype=np.int64)
+    out[labels] = grade
+    return out
 
 
 def trend(x: FloatArray) -> FloatArray:
@@ -165,8 +200,10 @@ def log_likelihood(state: State, data: Data, model: Model) -> float:
 
 def log_cohesions(state: State, x: FloatArray, model: Model) -> FloatArray:
     """log c of the occupied surfaces, in the order of their labels."""
-    groups = [x[state.labels == label] for label in np.unique(state.labels)]
-    return np.array([log_cohesion(len(g), g.sum(axis=0), np.square(g).sum(axis=0), model.local) for g in groups])
+    sizes, places = np.bincount(state.labels), places_of(x)
+    cuts = cut_edges(places.near, state.labels, sizes.size)
+    pairs = zip(sizes, cuts, strict=True)
+    return np.array([log_cohesion(size, cut, places, model.local) for size, cut in pairs if size])
 
 
 def log_prior(state: State, x: FloatArray, model: Model) -> float:
@@ -174,9 +211,11 @@ def log_prior(state: State, x: FloatArray, model: Model) -> float:
     p = model.priors
     assert p.beta is not None, "Priors.resolve sets the prior of beta"
     log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
+    _, first = np.unique(state.labels, return_index=True)
     return (
         urn_logpdf(state.labels, state.nu)
         + float(log_cohesions(state, x, model).sum())
+        + float(np.log(np.array(model.grades))[state.observed_grades[first]].sum())
         + p.beta.logpdf(state.beta)
         + p.nu.logpdf(state.nu)
         + p.lengthscale.logpdf(log_ell)
@@ -209,6 +248,11 @@ def draw_log_ell(rng: np.random.Generator, model: Model, n_features: int) -> Flo
     return np.broadcast_to(prior.sample(rng, n_features if model.ard else 1), (n_features,))
 
 
+def draw_grades(rng: np.random.Generator, grades: Sequence[float] | FloatArray, size: int) -> IntArray:
+    """Grades of surfaces from their prior, shape (size,)."""
+    return np.asarray(np.searchsorted(np.cumsum(grades)[:-1], rng.random(size)))
+
+
 def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation: int | None = None) -> State:
     """Draw every parameter from its prior, for inputs `x`.
 
@@ -232,17 +276,18 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
     assert p.beta is not None
     nu = float(p.nu.sample(rng, 1)[0])
     if truncation is None:
-        labels = urn_sample(rng, n, nu)
+        labels = canonical(urn_sample(rng, n, nu))
     else:
         log_w = stick_sample(rng, nu, np.zeros(truncation, dtype=np.int64))
         labels = draw_categorical(rng, np.broadcast_to(log_w, (n, truncation)))
     return State(
-        labels=canonical(labels) if truncation is None else labels,
+        labels=labels,
         beta=p.beta.sample(rng, d + 1),
         nu=nu,
         phi=phi_from_log_ell(draw_log_ell(rng, model, d))[None, :],
         sigma2=p.sigma2.sample(rng, 1),
         tau2=p.tau2.sample(rng, 1),
+        grade=by_label(model, labels, draw_grades(rng, model.grades, int(labels.max()) + 1)[labels]),
     )
 
 
@@ -268,7 +313,10 @@ def simulate_y(
 
 
 def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
-    """The state with the scale of each surface, and of a new one, drawn given the data; labels must be canonical."""
+    """The state with scales of each surface, and scale and grade of a new one, drawn; labels must be canonical."""
+    if len(model.grades) > 1:
+        fresh = draw_grades(rng, model.grades, 1)
+        state = replace(state, grade=np.append(by_label(model, state.labels, state.observed_grades), fresh))
     a = model.scale_shape
     if not a:
         return state

@@ -19,7 +19,7 @@ from infgp.improvement import Belief
 from infgp.kernels import KERNELS
 from infgp.linalg import FloatArray, one_blas_thread
 from infgp.maximise import maximise
-from infgp.model import OWN_SCALE_SHAPE, Data, Model, State, draw_own_scales
+from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State, draw_own_scales
 from infgp.moves.collapsed import inside_limit
 from infgp.posterior import predictive
 from infgp.priors import Gamma, LogNormal, Normal, Priors
@@ -35,6 +35,8 @@ DIRECTIONS = ("maximize", "minimize")
 #: Sweeps of the chain: for the first model, after each batch of new rewards, and before a recommendation. Work is
 #: kept level by doing fewer where each costs more: work / n², but at least `least` and at most `most`.
 FIRST, NEXT, LAST = (2_000_000, 10, 200), (160_000, 2, 20), (500_000, 4, 60)
+#: Chance of a surface to have a place.
+LOCAL = 0.5
 #: States kept from these sweeps.
 STATES, LAST_STATES = 5, 12
 #: Rewards further than so many units from the median are drawn in to there: an outlier is an outlier.
@@ -106,6 +108,9 @@ class Optimizer:
         Chance C n^(−λ) of a uniform random point at step n: "paper" is C = 1, λ = ½; a number is C.
     surfaces : {None, 1}, default=None
         None for any number of surfaces; 1 for an ordinary GP.
+    regions : bool, default=True
+        Whether surfaces may belong to a place and have length-scales of their own: landscapes rough here and smooth
+        there. False is the paper's model. Without effect where `surfaces` is 1.
     bend : bool or None, default=None
         Whether the model sees rewards with both ends drawn in (:func:`infgp.scaling.bend`: logarithmic below one robust
         standard deviation under the median and above two over it). It then resolves the good end of the rewards. A
@@ -136,6 +141,7 @@ class Optimizer:
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         surfaces: int | None = None,
+        regions: bool = True,
         bend: bool | None = None,
         kernel: str = "se",
         n_initial: int | None = None,
@@ -146,6 +152,8 @@ class Optimizer:
         check_choice("kernel", kernel, KERNELS)
         if surfaces not in (None, 1):
             raise InvalidInputError(f"surfaces must be None (any number) or 1 (an ordinary GP), but got {surfaces!r}.")
+        if not isinstance(regions, bool):
+            raise InvalidInputError(f"regions must be True or False, but got {regions!r}.")
         if bend is not None and not isinstance(bend, bool):
             raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")
         if n_initial is not None:
@@ -153,7 +161,8 @@ class Optimizer:
         if seed is not None:
             check_int("seed", seed, 0)
         self.direction, self.target, self.acquisition = direction, target, acquisition
-        self.exploration, self.surfaces, self.kernel = Exploration.of(exploration), surfaces, kernel
+        self.exploration, self.kernel = Exploration.of(exploration), kernel
+        self.surfaces, self.regions = surfaces, regions
         self.bend = bool(target != "mean" and surfaces is None) if bend is None else bend
         self.n_initial = 2 * (self.space.d + 1) if n_initial is None else int(n_initial)
         entropy = np.random.SeedSequence(seed).entropy
@@ -395,7 +404,8 @@ class Optimizer:
     def _model(self) -> Model:
         d = self.space.d
         shape = 0.0 if self._noise_known or self.surfaces == 1 else OWN_SCALE_SHAPE
-        return Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=shape)
+        model = Model(self.kernel, search_priors(d).resolve(d), ard=d > 1, scale_shape=shape)
+        return replace(model, local=LOCAL, grades=OWN_GRADES) if self.regions and self.surfaces is None else model
 
     def _generator(self, *key: int) -> np.random.Generator:
         """Randomness for one purpose: an interrupted step leaves no trace in the next."""
@@ -509,6 +519,7 @@ class Optimizer:
                 "acquisition": self.acquisition,
                 "exploration": [self.exploration.c, self.exploration.power],
                 "surfaces": self.surfaces,
+                "regions": self.regions,
                 "bend": self.bend,
                 "kernel": self.kernel,
                 "n_initial": self.n_initial,
@@ -614,7 +625,9 @@ def _chain(entry: Mapping[str, Any], d: int, n_rewards: int) -> _Chain:
     n, (location, scale) = check_int("n", entry["n"], 1), entry["unit"]
     states = tuple(_state(state) for state in entry["states"])
     shapes = {(s.labels.shape, s.beta.shape, s.phi.shape, s.sigma2.shape, s.tau2.shape) for s in states}
-    if shapes != {((n,), (d + 1,), (1, d), (1,), (1,))} or n > n_rewards:
+    known = range(len(OWN_GRADES))
+    graded = all(s.grade.size in (1, s.n_surfaces + 1) and set(s.grade.tolist()) <= set(known) for s in states)
+    if shapes != {((n,), (d + 1,), (1, d), (1,), (1,))} or n > n_rewards or not graded:
         raise ValueError("chain")
     return _Chain(states, n, (float(location), float(scale)))
 
@@ -628,4 +641,5 @@ def _state(entry: Mapping[str, Any]) -> State:
         sigma2=np.array(entry["sigma2"], dtype=np.float64),
         tau2=np.array(entry["tau2"], dtype=np.float64),
         scale=np.array(entry["scale"], dtype=np.float64),
+        grade=np.array(entry.get("grade", [0]), dtype=np.int64),
     )

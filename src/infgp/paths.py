@@ -11,7 +11,7 @@ of the prior.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from infgp.kernels import correlation, correlation_and_slope, spectral_draw
 from infgp.linalg import FloatArray, cholesky, solve_cholesky
 from infgp.model import Data, Model, State, Surface, covariance, trend
-from infgp.posterior import main_label
+from infgp.posterior import main_labels, urn_weights
 
 TARGETS = ("surface", "mean", "main")
 #: Random features of a prior path.
@@ -103,33 +103,84 @@ def draw_surface_path(
 
 
 @dataclass(frozen=True, eq=False)
+class Blend:
+    """How much each surface counts at every x, given one state: weights of the occupied ones, then of a new one.
+
+    With the urn's weights w_l(x), which see x where surfaces have a place, they are w ("mean"); one for the occupied
+    surface with the largest w ("main"); or one for the surface at which the running sum of w passes `level` ("surface":
+    each with its probability, over a uniform level, and the same one wherever the weights are the same). They are
+    constant between jumps, since w depends on which observations are nearest: gradients do not see them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.priors import Priors
+    >>> model, one = Model("se", Priors().resolve(1), ard=False), np.ones(1)
+    >>> state = State(np.array([0, 0, 1]), np.zeros(2), 1.0, np.ones((1, 1)), one, one)
+    >>> data = Data(np.array([[0.1], [0.2], [0.9]]), np.zeros(3))
+    >>> Blend(state, data, model, "mean")(np.array([[0.5]])), Blend(state, data, model, "main")(np.array([[0.5]]))
+    (array([[0.5 , 0.25, 0.25]]), array([[1., 0., 0.]]))
+    """
+
+    state: State
+    data: Data
+    model: Model
+    target: str
+    level: float = 0.5
+
+    def __call__(self, at: FloatArray) -> FloatArray:
+        """Weights at the rows of `at`, shape (m, K + 1)."""
+        if self.target == "main":
+            chosen = main_labels(self.state, self.data, self.model, at)
+        else:
+            weights = urn_weights(self.state, self.data, self.model, at)
+            if self.target == "mean":
+                return weights
+            passed = np.cumsum(weights, axis=1)[:, :-1] > self.level
+            chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
+        return np.asarray(chosen[:, None] == np.arange(self.state.n_surfaces + 1), dtype=np.float64)
+
+    def labels(self) -> list[int]:
+        """Surfaces that count somewhere."""
+        if self.model.local:
+            return list(range(self.state.n_surfaces + (self.target != "main")))
+        return [int(label) for label in np.flatnonzero(self(self.data.x[:1])[0])]
+
+
+@dataclass(frozen=True, eq=False)
 class Path:
     """A drawn function of x: trend and a weighted sum of drawn surfaces. Immutable, cheap to evaluate in batch.
 
     Examples
     --------
     >>> import numpy as np
-    >>> flat = Path(np.array([1.0, 2.0]), (), ())
+    >>> flat = Path(np.array([1.0, 2.0]), lambda at: np.ones((len(at), 1)), {})
     >>> value, gradient = flat.value_and_gradient(np.array([[0.5]]))
     >>> float(value[0]), float(gradient[0, 0])
     (2.0, 2.0)
     """
 
     beta: FloatArray
-    weights: tuple[float, ...]
-    surfaces: tuple[SurfacePath, ...]
+    blend: Callable[[FloatArray], FloatArray]
+    surfaces: dict[int, SurfacePath]
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-        parts = zip(self.weights, self.surfaces, strict=True)
-        return np.asarray(trend(at) @ self.beta + sum(w * path(at) for w, path in parts))
+        value, weights = trend(at) @ self.beta, self.blend(at)
+        for label, path in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            value[here] += weights[here, label] * path(at[here])
+        return np.asarray(value)
 
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""
         value, gradient = trend(at) @ self.beta, np.tile(self.beta[1:], (at.shape[0], 1))
-        for w, path in zip(self.weights, self.surfaces, strict=True):
-            v, g = path.value_and_gradient(at)
-            value, gradient = value + w * v, gradient + w * g
+        weights = self.blend(at)
+        for label, path in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            v, g = path.value_and_gradient(at[here])
+            value[here] += weights[here, label] * v
+            gradient[here] += weights[here, label][:, None] * g
         return value, gradient
 
 
@@ -144,8 +195,8 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     data : Data
     model : Model
     target : {"surface", "mean", "main"}
-        One surface, l with the urn's probability n_l / (ν + n) or a new one with ν / (ν + n); the expected reward,
-        which is the sum of all surfaces with these weights; or the surface with the most observations.
+        One surface, l with the urn's probability or a new one; the expected reward, which is the sum of all surfaces
+        with these weights; or the surface that dominates. See :class:`Blend`.
 
     Examples
     --------
@@ -159,18 +210,6 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     (6,)
     """
     r = data.y - data.h @ state.beta
-    chosen = [(w, state.surface(label)) for w, label in target_labels(state, target, rng)]
-    paths = tuple(draw_surface_path(rng, surface, r, data, model) for _, surface in chosen)
-    return Path(state.beta, tuple(w for w, _ in chosen), paths)
-
-
-def target_labels(state: State, target: str, rng: np.random.Generator | None = None) -> Sequence[tuple[float, int]]:
-    """Weights and labels of the surfaces that make up the target; the label K is a new surface."""
-    if target == "main":
-        return [(1.0, main_label(state))]
-    counts = np.append(np.bincount(state.labels), state.nu)
-    weights = counts / counts.sum()
-    if target == "mean":
-        return [(float(w), label) for label, w in enumerate(weights)]
-    assert rng is not None, "a surface is drawn"
-    return [(1.0, int(rng.choice(weights.size, p=weights)))]
+    blend = Blend(state, data, model, target, rng.random() if target == "surface" else 0.5)
+    paths = {label: draw_surface_path(rng, state.surface(label), r, data, model) for label in blend.labels()}
+    return Path(state.beta, blend, paths)

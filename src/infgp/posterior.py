@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import elementwise
 from scipy.special import logsumexp, ndtr, ndtri, softmax
 
-from infgp.compiled.places import log_cohesion_ratios
+from infgp.compiled.places import log_cohesion_ratios, ties
 from infgp.kernels import correlation
 from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.model import Data, Model, State, Surface, covariance, trend
@@ -84,7 +84,8 @@ def log_urn(state: State, data: Data, model: Model, at: FloatArray) -> FloatArra
     log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
     if not model.local:
         return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
-    return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, model.local))
+    k = ties(*data.x.shape)
+    return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, k, data.places, model.local))
 
 
 def urn_weights(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
@@ -145,11 +146,6 @@ def predictive(states: Sequence[State], data: Data, model: Model, at: FloatArray
             means.append(level + mean)
             variances.append(variance + surface.tau2)
     return Mixture(np.column_stack(weights), np.column_stack(means), np.column_stack(variances))
-
-
-def main_label(state: State) -> int:
-    """Label of the surface with the most observations (the first of them, if several)."""
-    return int(np.argmax(np.bincount(state.labels)))
 
 
 def main_labels(state: State, data: Data, model: Model, at: FloatArray) -> IntArray:

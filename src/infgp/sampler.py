@@ -84,8 +84,7 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
                 f"The state to go on from has {known} observations of {start.phi.shape[1]} inputs, but the data {n} "
                 f"of {d}: give all earlier observations first, in their order, and the new ones after them."
             )
-        main = int(np.argmax(np.bincount(start.labels)))
-        labels = np.concatenate((start.labels, np.full(n - known, main)))
+        labels = np.concatenate((start.labels, np.full(n - known, start.main)))
         return replace(start, labels=labels, scale=np.ones(1))
     check_choice("init", start, STARTS)
     p = model.priors
@@ -116,7 +115,7 @@ def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
         "log_nu": float(np.log(state.nu)),
         "log_tau2": float(np.mean(np.log(state.tau2))),
         "log_sigma2": float(np.mean(np.log(state.sigma2))),
-        "log_lengthscale": float(np.mean(log_ell_from_phi(state.phi))),
+        "log_lengthscale": float(np.mean(log_ell_from_phi(state.surface(state.main).phi))),
     }
 
 
@@ -155,6 +154,7 @@ COLLAPSED_SWEEP: tuple[Move, ...] = (
     hyper.draw_nu,
     *(split_merge,) * SPLIT_MERGE_TRIES,
     hyper.draw_beta,
+    hyper.draw_grades,
     hyper.draw_scales,
 )
 
@@ -178,6 +178,7 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> S
         for _ in range(SPLIT_MERGE_TRIES if data.y.size > 1 else 0):
             propose(rng, setting, chain, priors)
         compiled.draw_trend(rng, setting, chain, priors)
+        compiled.draw_grades(rng, setting, chain, priors)
         compiled.draw_scales(rng, setting, chain, priors)
 
     return changed(moves, state, data, model)

@@ -21,7 +21,7 @@ from infgp.linalg import FloatArray
 from infgp.maximise import maximise, pick
 from infgp.model import Data, Model, State
 from infgp.paths import TARGETS, draw_path
-from infgp.posterior import main_label
+from infgp.posterior import main_labels
 from infgp.space import Space
 
 ACQUISITIONS = ("logei", "thompson", "local")
@@ -85,11 +85,11 @@ def check_strategy(acquisition: str, target: str) -> None:
         )
 
 
-def believe(state: State, data: Data, x: FloatArray, y: FloatArray) -> tuple[State, Data]:
-    """State and data with rewards y at the inputs x taken for granted, on the dominant surface."""
+def believe(state: State, data: Data, model: Model, x: FloatArray, y: FloatArray) -> tuple[State, Data]:
+    """State and data with rewards y at the inputs x taken for granted, on the surface that dominates there."""
     if not y.size:
         return state, data
-    labels = np.concatenate((state.labels, np.full(y.size, main_label(state))))
+    labels = np.concatenate((state.labels, main_labels(state, data, model, x)))
     noise = np.concatenate((data.noise, np.zeros(y.size)))
     return replace(state, labels=labels), Data(np.vstack((data.x, x)), np.concatenate((data.y, y)), noise)
 
@@ -140,9 +140,9 @@ def suggest(
     poor = np.full(failed.shape[0], np.percentile(data.y, 16.0))
     believed = []
     for state in states:
-        state, known = believe(state, data, failed, poor)
+        state, known = believe(state, data, model, failed, poor)
         rewards = draw_path(rng, state, known, model, "main")(pending) if pending.size else np.empty(0)
-        believed.append(believe(state, known, pending, rewards))
+        believed.append(believe(state, known, model, pending, rewards))
     if acquisition == "logei":
         beliefs = [Belief.of(state, known, model, target) for state, known in believed]
         everywhere = believed[0][1].x

@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from scipy.stats import multivariate_t
 
 from infgp import InfiniteGP
 from infgp.compiled import places
 from infgp.errors import InvalidInputError
-from infgp.model import Data, State, log_cohesions, log_prior, prior_draw, simulate_y
+from infgp.model import Data, State, log_cohesions, prior_draw, simulate_y
 from infgp.moves.assign import assign
 from infgp.moves.split_merge import split_merge
-from infgp.partition import enumerate_partitions, urn_logpdf
+from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.posterior import main_labels, main_surface, predictive, sample_rewards, urn_weights
 from infgp.sampler import COLLAPSED_SWEEP
 from infgp.testing import frequency_test, geweke
@@ -24,20 +23,44 @@ from .test_collapsed import exact_evidence, fixed_model, free_model, without
 LOCAL = 0.6
 
 
-def exact_log_cohesion(x, local=LOCAL):
-    """From SciPy's multivariate t, the marginal law of inputs under the normal–inverse-gamma model."""
-    m, d = x.shape
-    spread = places.SPREAD / places.SHAPE * (np.eye(m) + 1.0 / places.WORTH)
-    law = multivariate_t(np.full(m, places.CENTRE), spread, df=2.0 * places.SHAPE)
-    return np.log(1.0 - local + local * np.exp(np.mean([law.logpdf(x[:, k]) for k in range(d)])))
+def neighbours(x):
+    """Pairs of indices of inputs of which one is among the nearest of the other."""
+    n, k = x.shape[0], min(places.TIES * x.shape[1], places.MOST_TIES, x.shape[0] - 1)
+    gaps = np.linalg.norm(x[:, None] - x[None], axis=2) + np.diag(np.full(n, np.inf))
+    return {frozenset((i, int(j))) for i in range(n) for j in np.argsort(gaps[i])[:k]}, k
 
 
-def test_cohesion_is_the_marginal_law_of_the_inputs(rng):
-    for m, d in [(1, 1), (4, 1), (3, 2), (7, 3)]:
-        x = rng.random((m, d))
-        found = places.log_cohesion(m, x.sum(axis=0), (x**2).sum(axis=0), LOCAL)
-        assert found == pytest.approx(exact_log_cohesion(x), rel=1e-9)
-    assert places.log_cohesion(3, np.ones(2), np.ones(2), 0.0) == 0.0
+def exact_log_cohesion(members, x, local=LOCAL):
+    """Written out: 1 − π + π e^{gain size − price edges} / Γ(size)."""
+    pairs, k = neighbours(x)
+    cut = sum(len(pair & set(members.tolist())) == 1 for pair in pairs)
+    n, size = x.shape[0], len(members)
+    gain, price = gammaln(n) / n, places.PRICE / k
+    return np.log(1.0 - local + local * np.exp(gain * size - gammaln(size) - price * cut))
+
+
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (5, 1), (9, 2), (30, 3), (20, 7)])
+def test_cohesion_counts_the_neighbours_that_are_parted(n, d, rng):
+    x = rng.random((n, d))
+    model = replace(fixed_model(0.0), local=LOCAL)
+    state = replace(prior_draw(rng, x, free_model(0.0, d, d > 1)), labels=canonical(rng.integers(3, size=n)))
+    found = log_cohesions(state, x, model)
+    exact = [exact_log_cohesion(s, x) for s in blocks_of(state.labels)]
+    assert found == pytest.approx(exact, rel=1e-9)
+
+
+def test_one_place_for_all_weighs_as_much_as_none(rng):
+    x = rng.random((17, 2))
+    state = replace(prior_draw(rng, x, free_model(0.0, 2)), labels=np.zeros(17, int))
+    assert log_cohesions(state, x, replace(free_model(0.0, 2), local=LOCAL)) + gammaln(17) == pytest.approx(gammaln(17))
+
+
+def test_replicates_are_neighbours():
+    """Ties of points at one place go to others, never to themselves."""
+    near = places.places_of(np.zeros((6, 1))).near
+    assert all(i not in near[i] for i in range(6))
+    assert (np.sum(near >= 0, axis=1) >= 2).all()
+    assert places.places_of(np.zeros((1, 3))).near.shape == (1, 0)
 
 
 def exact_partitions(shape):
@@ -45,7 +68,7 @@ def exact_partitions(shape):
     for z in enumerate_partitions(5):
         blocks = blocks_of(z)
         logs[key(z)] = (
-            urn_logpdf(z, NU) + exact_evidence(blocks, shape) + sum(exact_log_cohesion(X5[s]) for s in blocks)
+            urn_logpdf(z, NU) + exact_evidence(blocks, shape) + sum(exact_log_cohesion(s, X5) for s in blocks)
         )
     top = max(logs.values())
     total = sum(np.exp(v - top) for v in logs.values())
@@ -98,7 +121,7 @@ class ExactPrior:
         logs = []
         for z in self.partitions:
             blocks = blocks_of(z)
-            seats = sum(gammaln(len(s)) + exact_log_cohesion(x[s]) for s in blocks)
+            seats = sum(gammaln(len(s)) + exact_log_cohesion(s, x) for s in blocks)
             logs.append(seats + np.log(self.by_number[len(blocks)].sum()))
         weights = np.exp(np.array(logs) - max(logs))
         self.weights = weights / weights.sum()
@@ -129,7 +152,7 @@ def geweke_p_values(moves, shape, seed, d=1):
         transition,
         refresh=refresh,
         statistics=lambda s: statistics(s[0], s[1], model),
-        sweeps=4000,
+        sweeps=8000,
     )
 
 
@@ -154,15 +177,28 @@ def test_joint_distribution_notices_blindness():
 
 
 def test_weights_are_ratios_of_the_prior(rng):
-    """The chance of each surface at a further point, against the joint prior with that point and label added."""
+    """The chance of each surface at a further point, from cohesions with its own edges added to the graph."""
     model, x = replace(free_model(0.0, 2, True), local=LOCAL), rng.random((7, 2))
-    state = replace(prior_draw(rng, x, model), labels=np.array([0, 0, 1, 0, 2, 1, 0]))
-    at = rng.random((4, 2))
-    weights = urn_weights(state, Data(x, np.zeros(7)), model, at)
+    labels = np.array([0, 0, 1, 0, 2, 1, 0])
+    state = replace(prior_draw(rng, x, model), labels=labels)
+    weights = urn_weights(state, Data(x, np.zeros(7)), model, at := rng.random((4, 2)))
+    pairs, k = neighbours(x)
+    gain, price = gammaln(7) / 7, places.PRICE / k
+
+    def log_c(members, pairs):
+        cut = sum(len(pair & set(members)) == 1 for pair in pairs)
+        size = len(members)
+        return np.log(1.0 - LOCAL + LOCAL * np.exp(gain * size - gammaln(size) - price * cut)) if size else 0.0
+
     for point, found in zip(at, weights, strict=True):
-        more = [replace(state, labels=np.append(state.labels, label)) for label in range(4)]
-        logs = np.array([log_prior(s, np.vstack((x, point)), model) for s in more])
-        p = np.exp(logs - logs.max())
+        nearest = np.argsort(np.linalg.norm(x - point, axis=1))[:k]
+        more = pairs | {frozenset((7, int(j))) for j in nearest}
+        logs = []
+        for label in range(4):
+            members = np.flatnonzero(labels == label).tolist()
+            seats = np.log(len(members) or state.nu)
+            logs.append(seats + log_c([*members, 7], more) - log_c(members, pairs))
+        p = np.exp(np.array(logs) - max(logs))
         assert found == pytest.approx(p / p.sum(), rel=1e-9)
 
 

@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+#: The length-scales of a surface of grade g are the shared ones divided by this number to the power g.
+ROUGHER = 4.0
+
 
 class Setting(NamedTuple):
-    """Kernel code, inputs (n, d), trend regressors (n, p), rewards and known noise (n,), shape of own scales, π."""
+    """Data and what is fixed about the model.
+
+    kernel : code;  x : inputs (n, d);  h : trend regressors (n, p);  y, noise : rewards and known noise (n,)
+    shape : of own scales;  local, places : π and the graph of the inputs;  grades : their prior probabilities
+    """
 
     kernel: int
     x: Any
@@ -18,15 +25,18 @@ class Setting(NamedTuple):
     noise: Any
     shape: float
     local: float
+    places: Any
+    grades: Any
 
 
 class Chain(NamedTuple):
-    """A state, changed in place: labels (n,), β (p,), φ (d,) and (σ², τ², ν)."""
+    """A state, changed in place: labels (n,), β (p,), φ (d,), (σ², τ², ν), and the grade of each one's surface (n,)."""
 
     labels: Any
     beta: Any
     phi: Any
     scales: Any
+    grade: Any
 
 
 class PriorNumbers(NamedTuple):
@@ -64,6 +74,17 @@ def rows(a: Any, index: Any) -> Any:
     for i in range(index.size):
         for k in range(a.shape[1]):
             out[i, k] = a[index[i], k]
+    return out
+
+
+@njit(cache=True)
+def own_inputs(setting: Any, chain: Any, index: Any) -> Any:
+    """x[index], each row multiplied by how much rougher its surface is: the shared φ then fits them all."""
+    out = np.empty((index.size, setting.x.shape[1]))
+    for i in range(index.size):
+        factor = ROUGHER ** chain.grade[index[i]]
+        for k in range(out.shape[1]):
+            out[i, k] = factor * setting.x[index[i], k]
     return out
 
 

@@ -48,6 +48,23 @@ def log_evidence(size: int, quadratic: float, log_det: float, shape: float) -> f
     )
 
 
+@njit(cache=True)
+def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
+    """An index below `size` with probability proportional to exp(log_p); `fallback` if rounding leaves none."""
+    best = -np.inf
+    for label in range(size):
+        best = max(best, log_p[label])
+    total = 0.0
+    for label in range(size):
+        total += math.exp(log_p[label] - best)
+    running = 0.0
+    for label in range(size):
+        running += math.exp(log_p[label] - best)
+        if running > uniform * total:
+            return label
+    return fallback
+
+
 @njit(cache=True, fastmath=FAST)
 def dot(a: Any, b: Any, size: int) -> float:
     """Σ a_i b_i over the first `size` entries."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from infgp.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror
-from infgp.compiled.places import log_cohesion, log_cohesion_with, move
+from infgp.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror, pick
+from infgp.compiled.places import cut_edges, leaving, log_cohesion
 
 
 @njit(cache=True)
@@ -40,6 +40,7 @@ def seat(
     order: Any,
     starts: Any,
     largest: int,
+    grade: Any,
     C: Any,  # noqa: N803
     tau2: float,
     noise: Any,
@@ -55,6 +56,7 @@ def seat(
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
         counts[g] = m
+        g_own = grade[order[lo]]
         for a in range(m):
             members[g, a] = order[lo + a]
             where[order[lo + a]] = a
@@ -63,7 +65,7 @@ def seat(
         block, factor, u, v = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty(m)
         for a in range(m):
             for b in range(a + 1):
-                block[a, b] = C[order[lo + a], order[lo + b]]
+                block[a, b] = C[g_own, order[lo + a], order[lo + b]]
             u[a], v[a] = r[order[lo + a]], noise[order[lo + a]]
         factorise(block, 1.0, tau2, v, factor)
         quadratics[g] = forward(factor, u, u)
@@ -82,7 +84,7 @@ def seat(
 
 
 @njit(cache=True)
-def drift(C: Any, tau2: float, noise: Any, alpha: Any, r: Any, members: Any, counts: Any) -> float:  # noqa: N803
+def drift(grade: Any, C: Any, tau2: float, noise: Any, alpha: Any, r: Any, members: Any, counts: Any) -> float:  # noqa: N803
     """Largest error of (C_SS + N_SS) α_S = r_S over the surfaces: what rank-one updates have accumulated."""
     worst = 0.0
     for label in range(counts.size):
@@ -90,7 +92,7 @@ def drift(C: Any, tau2: float, noise: Any, alpha: Any, r: Any, members: Any, cou
             i = members[label, a]
             total = (tau2 + noise[i]) * alpha[i] - r[i]
             for b in range(counts[label]):
-                total += C[i, members[label, b]] * alpha[members[label, b]]
+                total += C[grade[i], i, members[label, b]] * alpha[members[label, b]]
             worst = max(worst, abs(total))
     return worst
 
@@ -209,6 +211,7 @@ def label_weights(
     i: int,
     own: int,
     top: int,
+    grade: Any,
     r: Any,
     C: Any,  # noqa: N803
     G: Any,  # noqa: N803
@@ -222,10 +225,10 @@ def label_weights(
     least: float,
     nu: float,
     shape: float,
-    x: Any,
+    places: Any,
     local: float,
-    sums: Any,
-    squares: Any,
+    labels: Any,
+    cuts: Any,
     log_p: Any,
 ) -> int:
     """Log of urn times predictive density for each label that observation i may take; returns how many are filled in.
@@ -233,7 +236,7 @@ def label_weights(
     A new surface goes by the first free label; for an observation alone on its surface that is its own. `noisy` is its
     prior variance σ² + τ² + v_i, and τ² + v_i the `least` that a surface can leave of it.
     """
-    k, free = C[i], -1
+    free = -1
     for label in range(top):
         m = counts[label]
         log_p[label] = -np.inf
@@ -241,7 +244,7 @@ def label_weights(
             if free < 0:
                 free = label
         elif label != own:
-            mean = 0.0
+            mean, k = 0.0, C[grade[members[label, 0]], i]
             for a in range(m):
                 mean += k[members[label, a]] * alpha[members[label, a]]
             ready = columns[label]
@@ -249,46 +252,34 @@ def label_weights(
             variance = max(noisy - reduction, least)
             log_p[label] = math.log(m) + log_predictive(r[i] - mean, variance, m, quadratics[label], shape)
             if local > 0.0:
-                log_p[label] += log_cohesion_with(m, sums[label], squares[label], x[i], 1.0, local)
-                log_p[label] -= log_cohesion(m, sums[label], squares[label], local)
+                out, inside = leaving(places.near, labels, i, label)
+                log_p[label] += log_cohesion(m + 1, cuts[label] + out - inside, places, local)
+                log_p[label] -= log_cohesion(m, cuts[label], places, local)
         elif m > 1:
             gap = alpha[i] / G[i, i]
             left = quadratics[label] - alpha[i] * gap
             log_p[label] = math.log(m - 1.0) + log_predictive(gap, 1.0 / G[i, i], m - 1, left, shape)
             if local > 0.0:
-                log_p[label] += log_cohesion(m, sums[label], squares[label], local)
-                log_p[label] -= log_cohesion_with(m, sums[label], squares[label], x[i], -1.0, local)
+                out, inside = leaving(places.near, labels, i, label)
+                log_p[label] += log_cohesion(m, cuts[label], places, local)
+                log_p[label] -= log_cohesion(m - 1, cuts[label] - out + inside, places, local)
     if counts[own] == 1:
         free = own
     elif free < 0:
         free = top
     log_p[free] = math.log(nu) + log_predictive(r[i], noisy, 0, 0.0, shape)
     if local > 0.0:
-        log_p[free] += log_cohesion(1, x[i], x[i] * x[i], local)
+        out, inside = leaving(places.near, labels, i, free)
+        log_p[free] += log_cohesion(1, out + inside, places, local)
     return max(top, free + 1)
-
-
-@njit(cache=True)
-def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
-    """An index below `size` with probability proportional to exp(log_p); `fallback` if rounding leaves none."""
-    best = -np.inf
-    for label in range(size):
-        best = max(best, log_p[label])
-    total = 0.0
-    for label in range(size):
-        total += math.exp(log_p[label] - best)
-    running = 0.0
-    for label in range(size):
-        running += math.exp(log_p[label] - best)
-        if running > uniform * total:
-            return label
-    return fallback
 
 
 @njit(cache=True)
 def label_sweep(
     visits: Any,
     uniforms: Any,
+    fresh: Any,
+    grade: Any,
     r: Any,
     C: Any,  # noqa: N803
     G: Any,  # noqa: N803
@@ -305,23 +296,22 @@ def label_sweep(
     noise: Any,
     nu: float,
     shape: float,
-    x: Any,
+    places: Any,
     local: float,
 ) -> int:
     """Visit the observations in the order `visits` and redraw each label by urn times predictive density.
 
-    All arrays but the first four are changed in place. Returns the number of labels that changed.
+    The arrays from G to `large`, and `grade`, are changed in place. Returns the number of labels that changed.
 
+    fresh : the grade of a new surface that begins at each visit, drawn from its prior (one observation alone says
+        nothing about a length-scale);  grade : of the surface of each observation
+    C : prior covariance for each grade, shape (grades, n, n)
     members, counts, where : the observations of each label, their number, and each observation's place among them
     quadratics : q_l;  columns : column of a large surface in `large`, or −1
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """
     log_p, v = np.empty(r.size + 1), np.zeros(r.size)
-    places = r.size + 1 if local > 0.0 else 0
-    sums, squares = np.zeros((places, x.shape[1])), np.zeros((places, x.shape[1]))
-    if local > 0.0:
-        for i in range(r.size):
-            move(sums[labels[i]], squares[labels[i]], x[i], 1.0)
+    cuts = cut_edges(places.near, labels, r.size + 1)
     top: Any = np.int64(0)  # one more than the largest label in use
     for label in range(r.size):
         if counts[label] > 0:
@@ -333,29 +323,31 @@ def label_sweep(
         least = tau2 + noise[i]
         noisy = sigma2 + least
         width = label_weights(
-            i, own, top, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape,
-            x, local, sums, squares, log_p,
+            i, own, top, grade, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape,
+            places, local, labels, cuts, log_p,
         )  # fmt: skip
         chosen = pick(log_p, width, uniforms[position], own)
         if chosen == own:
             continue
         changed += 1
         if columns[own] >= 0:
-            shift_reductions(columns[own], G[i], C, -1.0 / G[i, i], visits, position + 1, large)
+            shift_reductions(columns[own], G[i], C[grade[i]], -1.0 / G[i, i], visits, position + 1, large)
         quadratics[own] -= alpha[i] * alpha[i] / G[i, i]
         remove_point(i, own, G, alpha, members, counts, where, v)
         if counts[own] == 0:
             quadratics[own] = 0.0
             columns[own] = -1
-        add_point(i, chosen, r[i], noisy, C[i], G, alpha, members, counts, where, v)
+        g = grade[members[chosen, 0]] if counts[chosen] > 0 else fresh[position]
+        grade[i] = g
+        add_point(i, chosen, r[i], noisy, C[g, i], G, alpha, members, counts, where, v)
         quadratics[chosen] += alpha[i] * alpha[i] / G[i, i]
         if columns[chosen] >= 0:
-            shift_reductions(columns[chosen], v, C, G[i, i], visits, position + 1, large)
+            shift_reductions(columns[chosen], v, C[g], G[i, i], visits, position + 1, large)
         for a in range(counts[chosen]):
             v[members[chosen, a]] = 0.0
+        for label, sign in ((own, -1), (chosen, 1)):
+            out, inside = leaving(places.near, labels, i, label)
+            cuts[label] += sign * (out - inside)
         labels[i] = chosen
-        if local > 0.0:
-            move(sums[own], squares[own], x[i], -1.0)
-            move(sums[chosen], squares[chosen], x[i], 1.0)
         top = max(top, chosen + 1)
     return changed

@@ -1,78 +1,168 @@
-"""Where surfaces are: how much the prior favours a set of inputs to share one (product partitions with covariates)."""
+"""Where surfaces are: how much the prior favours neighbours to share one (a Potts factor in a product partition).
+
+Inputs are the nodes of a graph, each tied to its nearest ones. A surface is global, or it has a place: then its weight
+in the prior does not depend on its size, but on the edges that lead out of it.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-#: A local surface's inputs are Gaussian in every coordinate of the unit cube, with a mean around the centre (worth so
-#: many observations) and a variance ~ InverseGamma(shape, scale): regions from a hundredth of the cube upwards.
-CENTRE, WORTH, SHAPE, SPREAD = 0.5, 0.05, 1.0, 0.003
-LOG_2PI = math.log(2.0 * math.pi)
+#: Neighbours for each input dimension, and at most so many.
+TIES, MOST_TIES = 2, 10
+#: What it costs, in log prior, to cut a point off from all its neighbours.
+PRICE = 4.0
+
+
+class Places(NamedTuple):
+    """The graph, and what makes up the cohesion of a local surface.
+
+    near : neighbours of each observation, shape (n, largest degree), filled up with −1
+    price : of a cut edge
+    gain : of a member; (log Γ(n)) / n, so that one local surface for all weighs as much as one global
+    """
+
+    near: Any
+    price: float
+    gain: float
+
+
+def ties(n: int, d: int) -> int:
+    """Neighbours that an input is tied to, of n others."""
+    return min(TIES * d, MOST_TIES, n)
+
+
+def places_of(x: Any) -> Places:
+    """The graph of the inputs, shape (n, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> places_of(np.array([[0.0], [0.1], [0.3], [0.9]])).near
+    array([[ 1,  2, -1],
+           [ 0,  2,  3],
+           [ 0,  1,  3],
+           [ 1,  2, -1]])
+    """
+    n, d = x.shape
+    k = ties(n - 1, d)
+    gain = math.lgamma(n) / n if n else 0.0
+    return Places(mutual(nearest(x, x, k + 1)), PRICE / max(k, 1), gain)
 
 
 @njit(cache=True)
-def log_cohesion(size: int, sums: Any, squares: Any, local: float) -> float:
-    """log c(S) = log(1 − π + π g(x_S)): global with probability 1 − π, else local; `local` is π.
+def nearest(x: Any, at: Any, k: int) -> Any:
+    """The k rows of x nearest to each row of `at`, nearest first, shape (m, k); k is at most n."""
+    out, gaps = np.empty((at.shape[0], k), dtype=np.int64), np.empty(k)
+    for p in range(at.shape[0]):
+        held = 0
+        for i in range(x.shape[0]):
+            gap = 0.0
+            for c in range(x.shape[1]):
+                gap += (x[i, c] - at[p, c]) ** 2
+            if held == k and not gap < gaps[held - 1]:
+                continue
+            held = min(held + 1, k)
+            q = held - 1
+            while q > 0 and gaps[q - 1] > gap:
+                gaps[q], out[p, q] = gaps[q - 1], out[p, q - 1]
+                q -= 1
+            gaps[q], out[p, q] = gap, i
+    return out
 
-    g is the marginal density of the members' inputs, from their number, sums and sums of squares in each coordinate;
-    its geometric mean over the coordinates, so that many of them do not drown the rewards. A global surface's inputs
-    are uniform on the cube, density one.
+
+@njit(cache=True)
+def mutual(chosen: Any) -> Any:
+    """Neighbours of each point: those that it has chosen, but itself, and those that have chosen it; padded with −1."""
+    n, k = chosen.shape[0], chosen.shape[1] - 1
+    tied = np.zeros((n, n), dtype=np.bool_)
+    for i in range(n):
+        left = k
+        for q in range(k + 1):
+            j = chosen[i, q]
+            if j != i and left > 0:
+                tied[i, j], tied[j, i] = True, True
+                left -= 1
+    width = 0
+    for i in range(n):
+        width = max(width, tied[i].sum())
+    out = np.full((n, width), -1, dtype=np.int64)
+    for i in range(n):
+        at = 0
+        for j in range(n):
+            if tied[i, j]:
+                out[i, at] = j
+                at += 1
+    return out
+
+
+@njit(cache=True)
+def leaving(near: Any, labels: Any, i: int, label: int) -> tuple[int, int]:
+    """Edges of observation i to other labels than `label`, and to members of `label`."""
+    out, inside = 0, 0
+    for q in range(near.shape[1]):
+        j = near[i, q]
+        if j >= 0:
+            if labels[j] == label:
+                inside += 1
+            else:
+                out += 1
+    return out, inside
+
+
+@njit(cache=True)
+def cut_edges(near: Any, labels: Any, size: int) -> Any:
+    """Edges that lead out of each of `size` labels."""
+    cuts = np.zeros(size, dtype=np.int64)
+    for i in range(labels.size):
+        cuts[labels[i]] += leaving(near, labels, i, labels[i])[0]
+    return cuts
+
+
+@njit(cache=True)
+def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
+    """log c(S) = log(1 − π + π g(S)): global with probability 1 − π, else local; `local` is π.
+
+    g(S) = e^{gain |S| − price · cut} / Γ(|S|), for a surface of `size` members that `cut` edges lead out of. It takes
+    back the urn's Γ(|S|): local surfaces weigh what their borders are, whatever their sizes.
     """
     if local == 0.0 or size == 0:
         return 0.0
-    d, total = sums.size, 0.0
-    half = SHAPE + 0.5 * size
-    for k in range(d):
-        mean = sums[k] / size
-        spread = max(squares[k] - size * mean * mean, 0.0)
-        pull = WORTH * size / (WORTH + size) * (mean - CENTRE) ** 2
-        total -= half * math.log(SPREAD + 0.5 * (spread + pull))
-    total /= d
-    total += math.lgamma(half) - math.lgamma(SHAPE) + SHAPE * math.log(SPREAD)
-    total += 0.5 * math.log(WORTH / (WORTH + size)) - 0.5 * size * LOG_2PI
-    log_local, log_global = total + math.log(local), math.log1p(-local)
+    log_local = math.log(local) + places.gain * size - math.lgamma(size) - places.price * cut
+    log_global = math.log1p(-local)
     top = max(log_local, log_global)
     value: float = top + math.log(math.exp(log_local - top) + math.exp(log_global - top))
     return value
 
 
 @njit(cache=True)
-def move(sums: Any, squares: Any, x: Any, sign: float) -> None:
-    """Add (+1) a point to the statistics of a surface, or take it away (−1)."""
-    for k in range(x.size):
-        sums[k] += sign * x[k]
-        squares[k] += sign * x[k] * x[k]
+def log_cohesion_ratios(x: Any, labels: Any, at: Any, k: int, places: Any, local: float) -> Any:
+    """log c(S_l with the point) / c(S_l) for each point and label, then log c of the point alone; shape (m, K + 1).
 
-
-@njit(cache=True)
-def log_cohesion_with(size: int, sums: Any, squares: Any, x: Any, sign: float, local: float) -> float:
-    """log c of a surface of `size` members with one more (+1) or without one of them (−1)."""
-    if local == 0.0:
-        return 0.0
-    move(sums, squares, x, sign)
-    value = log_cohesion(size + int(sign), sums, squares, local)
-    move(sums, squares, x, -sign)
-    return value
-
-
-@njit(cache=True)
-def log_cohesion_ratios(x: Any, labels: Any, at: Any, local: float) -> Any:
-    """log c(S_l with the point) / c(S_l) for each point and label, then log c of the point alone; shape (m, K + 1)."""
+    A further point is tied to its k nearest observations.
+    """
     top = 0
     for i in range(labels.size):
         top = max(top, labels[i] + 1)
-    sums, squares = np.zeros((top + 1, x.shape[1])), np.zeros((top + 1, x.shape[1]))
-    sizes = np.zeros(top + 1, dtype=np.int64)
+    sizes, shares = np.zeros(top + 1, dtype=np.int64), np.empty((top + 1, k + 1))
     for i in range(labels.size):
-        move(sums[labels[i]], squares[labels[i]], x[i], 1.0)
         sizes[labels[i]] += 1
-    out = np.empty((at.shape[0], top + 1))
+    cuts = cut_edges(places.near, labels, top + 1)
     for label in range(top + 1):
-        base = log_cohesion(sizes[label], sums[label], squares[label], local)
-        for p in range(at.shape[0]):
-            out[p, label] = log_cohesion_with(sizes[label], sums[label], squares[label], at[p], 1.0, local) - base
+        base = log_cohesion(sizes[label], cuts[label], places, local)
+        for inside in range(k + 1):
+            cut = cuts[label] + k - 2 * inside
+            shares[label, inside] = log_cohesion(sizes[label] + 1, cut, places, local) - base
+    out, who = np.empty((at.shape[0], top + 1)), nearest(x, at, k)
+    inside_of = np.zeros(top + 1, dtype=np.int64)
+    for p in range(at.shape[0]):
+        for q in range(k):
+            inside_of[labels[who[p, q]]] += 1
+        for label in range(top + 1):
+            out[p, label] = shares[label, inside_of[label]]
+            inside_of[label] = 0
     return out

@@ -1,4 +1,4 @@
-"""Slice sampling of the scales and length-scales."""
+"""Slice sampling of the scales and length-scales; grades of the surfaces."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from infgp.compiled.chain import cells, entries, group_order, residual, rows
-from infgp.compiled.densities import blocks_log_evidence, fill_blocks
+from infgp.compiled.chain import ROUGHER, cells, entries, group_order, own_inputs, residual, rows
+from infgp.compiled.densities import (
+    blocks_log_evidence,
+    factorise,
+    fill_blocks,
+    fill_lower,
+    forward,
+    log_evidence,
+    pick,
+)
 
 #: Length of the interval that a slice is first looked for in, in units of log scale. Much longer than the slice costs a
 #: few evaluations more, shorter means smaller steps; either is correct. Length-scales of inputs that do not matter are
@@ -81,7 +89,8 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     out: with a fixed length the transition is reversible without it, and cheaper. Returns the number of evaluations.
     """
     order, starts = group_order(chain.labels)
-    x, r, noise = rows(setting.x, order), entries(residual(setting, chain), order), entries(setting.noise, order)
+    x, noise = own_inputs(setting, chain, order), entries(setting.noise, order)
+    r = entries(residual(setting, chain), order)
     d, ells = x.shape[1], priors.lengthscales
     theta, proposal, phi = np.empty(2 + ells), np.empty(2 + ells), chain.phi.copy()
     for k in range(2):
@@ -134,3 +143,54 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
             else:
                 right = t
     return evaluations
+
+
+@njit(cache=True)
+def draw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
+    """The grade of each surface given its members, then :func:`slide`."""
+    grades = setting.grades.size
+    if grades == 1:
+        return
+    order, starts = group_order(chain.labels)
+    x, noise = rows(setting.x, order), entries(setting.noise, order)
+    r = entries(residual(setting, chain), order)
+    log_p = np.empty(grades)
+    for group in range(starts.size - 1):
+        lo, m = starts[group], starts[group + 1] - starts[group]
+        cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
+        for g in range(grades):
+            log_p[g] = math.log(setting.grades[g])
+            if m > 1:
+                fill_lower(setting.kernel, ROUGHER**g * x[lo : lo + m], chain.phi, chain.scales[0], cov)
+                log_det = factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
+                log_p[g] += log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, setting.shape)
+        chosen = pick(log_p, grades, rng.random(), chain.grade[order[lo]])
+        for a in range(m):
+            chain.grade[order[lo + a]] = chosen
+    slide(rng, setting, chain, priors, order, starts)
+
+
+@njit(cache=True)
+def slide(rng: Any, setting: Any, chain: Any, priors: Any, order: Any, starts: Any) -> None:
+    """Move all grades up or down by one and the shared length-scales with them, which leaves every surface as it is.
+
+    Reversible: the step ±1 is a coin's, and in log ℓ it is a translation. Only the prior decides.
+    """
+    step = 1 if rng.random() < 0.5 else -1
+    if priors.lengthscale[0] == 0.0:
+        return
+    change = 0.0
+    for group in range(starts.size - 1):
+        g = chain.grade[order[starts[group]]]
+        if g + step < 0 or g + step >= setting.grades.size:
+            return
+        change += math.log(setting.grades[g + step] / setting.grades[g])
+    for k in range(priors.lengthscales):
+        log_ell = -0.5 * math.log(2.0 * chain.phi[k])
+        change += lengthscale_log_prior(log_ell + step * math.log(ROUGHER), priors.lengthscale)
+        change -= lengthscale_log_prior(log_ell, priors.lengthscale)
+    if -rng.standard_exponential() < change:
+        for k in range(chain.phi.size):
+            chain.phi[k] *= ROUGHER ** (-2.0 * step)
+        for i in range(chain.grade.size):
+            chain.grade[i] += step

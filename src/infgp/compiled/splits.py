@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from infgp.compiled.chain import cells, entries, group_order, relabel, residual, rows
+from infgp.compiled.chain import ROUGHER, cells, entries, group_order, own_inputs, relabel, residual, rows
 from infgp.compiled.densities import (
     blocks_log_evidence,
     dot,
@@ -17,8 +17,34 @@ from infgp.compiled.densities import (
     log_evidence,
     log_predictive,
 )
-from infgp.compiled.places import log_cohesion, log_cohesion_with, move
+from infgp.compiled.places import log_cohesion
 from infgp.compiled.scales import lengthscale_log_prior
+
+#: In the place of a neighbour that is on neither of the two surfaces.
+OUTSIDE = -2
+
+
+@njit(cache=True)
+def edges_within(near: Any, pool: Any) -> Any:
+    """Neighbours of the observations in `pool`, as positions in it; OUTSIDE for others."""
+    spot = np.full(near.shape[0], OUTSIDE, dtype=np.int64)
+    for p in range(pool.size):
+        spot[pool[p]] = p
+    edges = np.empty((pool.size, near.shape[1]), dtype=np.int64)
+    for p in range(pool.size):
+        for q in range(near.shape[1]):
+            j = near[pool[p], q]
+            edges[p, q] = spot[j] if j >= 0 else -1
+    return edges
+
+
+@njit(cache=True)
+def degree(edges: Any, i: int) -> int:
+    """Number of edges of observation i."""
+    total = 0
+    for q in range(edges.shape[1]):
+        total += edges[i, q] != -1
+    return total
 
 
 @njit(cache=True)
@@ -41,13 +67,17 @@ def grow(
     tau2: float,
     noise: Any,
     shape: float,
-    x: Any,
+    edges: Any,
+    places: Any,
     local: float,
+    spatial: bool,
     sides: Any,
 ) -> tuple[float, float]:
     """Allocate observations, in `order`, to one of two surfaces that begin with the first two of them.
 
-    Each goes to side s with probability ∝ n_s · c(s with it) / c(s) · predictive density from the members of s so far.
+    Each goes to side s with probability ∝ predictive density from the members of s so far, times their number or, if
+    `spatial`, what its edges to them are worth. C has the covariance for either side, shape (2, m, m); `edges` are the
+    neighbours of each observation, −1 for none and −2 for those not to be allocated.
     Where `forced` is not empty it gives the sides, and only their probability is computed.
 
     Returns
@@ -60,21 +90,26 @@ def grow(
     who = np.empty((2, m), dtype=np.int64)
     u, w, k = np.empty((2, m)), np.empty((2, m)), np.empty((2, m))
     sizes = np.zeros(2, dtype=np.int64)
-    quadratic, log_det = np.zeros(2), np.zeros(2)
+    quadratic, log_det, cuts = np.zeros(2), np.zeros(2), np.zeros(2, dtype=np.int64)
     variance, gap, log_p = np.empty(2), np.empty(2), np.empty(2)
-    sums, squares, cohesion = np.zeros((2, x.shape[1])), np.zeros((2, x.shape[1])), np.zeros(2)
+    side_of, joined = np.full(m, -1, dtype=np.int64), np.zeros(2, dtype=np.int64)
     log_q = 0.0
     for p in range(m):
         i = order[p]
         least = tau2 + noise[i]
+        joined[0], joined[1] = 0, 0
+        for q in range(edges.shape[1]):
+            j = edges[i, q]
+            if j >= 0 and side_of[j] >= 0:
+                joined[side_of[j]] += 1
         for s in range(2):
             for a in range(sizes[s]):
-                k[s, a] = C[i, who[s, a]]
-            variance[s] = max(C[i, i] + least - extend(k[s], factors[s], sizes[s], w[s]), least)
+                k[s, a] = C[s, i, who[s, a]]
+            variance[s] = max(C[s, i, i] + least - extend(k[s], factors[s], sizes[s], w[s]), least)
             gap[s] = r[i] - dot(w[s], u[s], sizes[s])
             if p >= 2:
-                log_p[s] = math.log(sizes[s]) + log_predictive(gap[s], variance[s], sizes[s], quadratic[s], shape)
-                log_p[s] += log_cohesion_with(sizes[s], sums[s], squares[s], x[i], 1.0, local) - cohesion[s]
+                log_p[s] = log_predictive(gap[s], variance[s], sizes[s], quadratic[s], shape)
+                log_p[s] += 2.0 * places.price * joined[s] if spatial else math.log(sizes[s])
         if p < 2:
             side = p
         else:
@@ -94,20 +129,25 @@ def grow(
         who[side, at] = i
         sizes[side] = at + 1
         sides[p] = side
-        move(sums[side], squares[side], x[i], 1.0)
-        cohesion[side] = log_cohesion(sizes[side], sums[side], squares[side], local)
+        side_of[i] = side
+        cuts[side] += degree(edges, i) - 2 * joined[side]
     evidence = 0.0
     for s in range(2):
-        evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape) + cohesion[s]
+        evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape)
+        evidence += log_cohesion(sizes[s], cuts[s], places, local)
     return log_q, evidence
 
 
 @njit(cache=True)
-def outward(C: Any, a: int, b: int) -> Any:  # noqa: N803
-    """The anchors a and b, then the others in the order of their correlation with the nearer of the two."""
-    distance = np.empty(C.shape[0])
+def outward(x: Any, phi: Any, a: int, b: int) -> Any:
+    """The anchors a and b, then the others in the order of their distance from the nearer of the two."""
+    distance = np.empty(x.shape[0])
     for k in range(distance.size):
-        distance[k] = -max(C[a, k], C[b, k])
+        to_a, to_b = 0.0, 0.0
+        for c in range(x.shape[1]):
+            to_a += phi[c] * (x[k, c] - x[a, c]) ** 2
+            to_b += phi[c] * (x[k, c] - x[b, c]) ** 2
+        distance[k] = min(to_a, to_b)
     distance[a], distance[b] = -np.inf, -np.finfo(np.float64).max
     order = np.arange(distance.size)
     for k in range(1, order.size):  # insertion sort: NumPy's takes longer to compile than this to run
@@ -137,12 +177,15 @@ def split_or_merge(
     j: int,
     shift: float,
     stretch: float,
+    spatial: bool,
+    fresh: int,
     uniforms: Any,
     threshold: float,
 ) -> bool:
     """Propose a split or a merger, accept it or not; returns whether it was accepted.
 
-    i, j : the anchors;  shift, stretch : steps of log τ² and log ℓ
+    i, j : the anchors;  shift, stretch : steps of log τ² and log ℓ;  spatial : see :func:`grow`
+    fresh : grade of the second surface of a split, from its prior; a merger keeps the first one's
     uniforms, threshold : random numbers, for the allocation and (negative exponential) for the decision
     """
     labels, n = chain.labels, chain.labels.size
@@ -175,32 +218,40 @@ def split_or_merge(
         else:
             rest[k - m] = k
     pool, rest = pool[:m], rest[: n - m]
-    cov, r_pool, noise = np.empty((m, m)), entries(r, pool), entries(setting.noise, pool)
+    cov, r_pool, noise = np.empty((2, m, m)), entries(r, pool), entries(setting.noise, pool)
     x_pool = rows(setting.x, pool)
-    fill_covariance(setting.kernel, x_pool, phi_apart, sigma2, cov)
-    order = outward(cov, a_at, b_at)
+    kept, other = chain.grade[i], (fresh if splits else chain.grade[j])
+    fill_covariance(setting.kernel, x_pool * ROUGHER**kept, phi_apart, sigma2, cov[0])
+    if other == kept:
+        cov[1] = cov[0]
+    else:
+        fill_covariance(setting.kernel, x_pool * ROUGHER**other, phi_apart, sigma2, cov[1])
+    order = outward(x_pool, phi_apart, a_at, b_at)
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
         forced[p] = labels[pool[order[p]]] == second
+    edges = edges_within(setting.places.near, pool)
     log_q, evidence = grow(
-        order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, x_pool, setting.local, sides
-    )
+        order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape,
+        edges, setting.places, setting.local, spatial, sides,
+    )  # fmt: skip
     log_ratio += evidence
     if stretch > 0.0:
-        fill_covariance(setting.kernel, x_pool, phi_together, sigma2, cov)
+        fill_covariance(setting.kernel, x_pool * ROUGHER**kept, phi_together, sigma2, cov[0])
     whole = np.array([0, m])
-    log_ratio -= blocks_log_evidence(cov.reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
-    m_j, sums, squares = 0, np.zeros(x_pool.shape[1]), np.zeros(x_pool.shape[1])
+    log_ratio -= blocks_log_evidence(cov[0].reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
+    m_j, cut = 0, 0
     for p in range(m):
         m_j += sides[p]
-        move(sums, squares, x_pool[p], 1.0)
-    log_ratio -= log_cohesion(m, sums, squares, setting.local)
+        for q in range(edges.shape[1]):
+            cut += edges[p, q] == OUTSIDE
+    log_ratio -= log_cohesion(m, cut, setting.places, setting.local)
     log_ratio += math.log(nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
     if (shift > 0.0 or stretch > 0.0) and m < n:
         by_label, starts = group_order(entries(labels, rest))
         others = entries(rest, by_label)
         rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
-        x_others = rows(setting.x, others)
+        x_others = own_inputs(setting, chain, others)
         for sign, level, phi in ((1.0, apart, phi_apart), (-1.0, together, phi_together)):
             if sign > 0.0 or stretch > 0.0:
                 fill_blocks(setting.kernel, x_others, starts, phi, rho)
@@ -217,6 +268,7 @@ def split_or_merge(
     for p in range(m):
         if sides[p] == 1:
             labels[pool[order[p]]] = target
+            chain.grade[pool[order[p]]] = other if splits else kept
     relabel(labels)
     chain.scales[1] = apart if splits else together
     for k in range(chain.phi.size):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from infgp.compiled.chain import entries, group_order, rows
+from infgp.compiled.chain import entries, group_order, own_inputs, rows
 from infgp.compiled.densities import dot, factorise, fill_lower, forward
 
 
@@ -28,7 +28,7 @@ def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
         precision[k, k] = weight[k] - least  # `factorise` adds it again, and lets no pivot fall below
         target[k] = weight[k] * priors.trend_mean[k]
     order, starts = group_order(chain.labels)
-    x, h, noise = rows(setting.x, order), rows(setting.h, order), entries(setting.noise, order)
+    x, h, noise = own_inputs(setting, chain, order), rows(setting.h, order), entries(setting.noise, order)
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
         cov, factor, column, u = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty((p + 1, m))

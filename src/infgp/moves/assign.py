@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 
 from infgp import compiled
 from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
-from infgp.model import Data, Model, State
+from infgp.model import Data, Model, State, by_label, draw_grades
 from infgp.moves.collapsed import KERNEL_CODE
 from infgp.partition import IntArray
 
@@ -43,23 +43,27 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     """
     n = data.y.size
     visits, uniforms = rng.permutation(n), rng.random(n)
+    fresh = draw_grades(rng, model.grades, n)
     r = data.y - data.h @ state.beta
-    prior = np.empty((n, n))
-    compiled.fill_covariance(KERNEL_CODE[model.kernel], data.x, state.phi[0], float(state.sigma2[0]), prior)
+    prior, kernel = np.empty((len(model.grades), n, n)), KERNEL_CODE[model.kernel]
+    for g in np.union1d(state.observed_grades, fresh):
+        compiled.fill_covariance(kernel, compiled.ROUGHER**g * data.x, state.phi[0], float(state.sigma2[0]), prior[g])
     limit = DRIFT_LIMIT * float(np.max(np.abs(r)))
     for parts in PARTS:
-        labels, drift = state.labels, 0.0
+        labels, grade, drift = state.labels, state.observed_grades, 0.0
         step = -(-n // parts)
         for part in (slice(begin, begin + step) for begin in range(0, n, step)):
-            labels, error = _visit(labels, state, model, r, data, prior, visits[part], uniforms[part])
+            moved = visits[part], uniforms[part], fresh[part]
+            labels, error = _visit(labels, grade, state, model, r, data, prior, *moved)
             drift = max(drift, error)
         if drift <= limit:
             break
-    return replace(state, labels=labels)
+    return replace(state, labels=labels, grade=by_label(model, labels, grade))
 
 
 def _visit(
     labels: IntArray,
+    grade: IntArray,
     state: State,
     model: Model,
     r: FloatArray,
@@ -67,8 +71,9 @@ def _visit(
     prior: FloatArray,
     visits: IntArray,
     uniforms: FloatArray,
+    fresh: IntArray,
 ) -> tuple[IntArray, float]:
-    """Redraw the labels of `visits`, from fresh factorisations; returns them and the drift. Labels are canonical."""
+    """Redraw the labels of `visits`, from fresh factorisations; returns them and the drift; grades change in place."""
     n, tau2, noise = r.size, float(state.tau2[0]), data.noise
     labels = labels.copy()
     inverse, alpha = np.zeros((n, n)), np.zeros(n)
@@ -78,22 +83,25 @@ def _visit(
     reductions: list[FloatArray] = []
     order, starts = compiled.group_order(labels)
     compiled.seat(
-        order, starts, compiled.LARGE, prior, tau2, noise, r, inverse, alpha, members, counts, where, quadratics
+        order, starts, compiled.LARGE, grade, prior, tau2, noise, r, inverse, alpha, members, counts, where, quadratics
     )
     for label in np.flatnonzero(counts > compiled.LARGE):
         s = order[starts[label] : starts[label + 1]]
-        factor = cholesky(compiled.gather(prior, s, tau2, noise))
+        own = prior[grade[s[0]]]
+        factor = cholesky(compiled.gather(own, s, tau2, noise))
         alpha[s] = solve_cholesky(factor, r[s])
         quadratics[label] = float(alpha[s] @ r[s])
         if s.size < n:
             columns[label] = len(reductions)
-            reductions.append(_reductions(factor, prior, s))
+            reductions.append(_reductions(factor, own, s))
         compiled.scatter(lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T, s, inverse)
     large = np.column_stack(reductions) if reductions else np.empty((n, 0))
     sigma2 = float(state.sigma2[0])
     changed = compiled.label_sweep(
         visits,
         uniforms,
+        fresh,
+        grade,
         r,
         prior,
         inverse,
@@ -110,13 +118,13 @@ def _visit(
         noise,
         state.nu,
         model.scale_shape,
-        data.x,
+        data.places,
         model.local,
     )
     if not changed:
         return labels, 0.0
     compiled.relabel(labels)
-    return labels, float(compiled.drift(prior, tau2, noise, alpha, r, members, counts))
+    return labels, float(compiled.drift(grade, prior, tau2, noise, alpha, r, members, counts))
 
 
 def _reductions(factor: FloatArray, prior: FloatArray, s: IntArray) -> FloatArray:

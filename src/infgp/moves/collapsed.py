@@ -11,7 +11,7 @@ import numpy as np
 from infgp import compiled
 from infgp.errors import InvalidInputError
 from infgp.linalg import FloatArray
-from infgp.model import Data, Model, State
+from infgp.model import Data, Model, State, by_label
 from infgp.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, Normal, UniformPhi
 
 KERNEL_CODE = {"se": 0, "matern52": 1}
@@ -28,11 +28,30 @@ def changed(
         state.beta.copy(),
         state.phi[0].copy(),
         np.array([state.sigma2[0], state.tau2[0], state.nu]),
+        state.observed_grades,
     )
-    kernel = KERNEL_CODE[model.kernel]
-    change(compiled.Setting(kernel, data.x, data.h, data.y, data.noise, model.scale_shape, model.local), chain)
+    setting = compiled.Setting(
+        kernel=KERNEL_CODE[model.kernel],
+        x=data.x,
+        h=data.h,
+        y=data.y,
+        noise=data.noise,
+        shape=model.scale_shape,
+        local=model.local,
+        places=data.places,
+        grades=np.array(model.grades),
+    )
+    change(setting, chain)
     sigma2, tau2, nu = chain.scales
-    return State(chain.labels, chain.beta, float(nu), chain.phi[None, :], np.array([sigma2]), np.array([tau2]))
+    return State(
+        labels=chain.labels,
+        beta=chain.beta,
+        nu=float(nu),
+        phi=chain.phi[None, :],
+        sigma2=np.array([sigma2]),
+        tau2=np.array([tau2]),
+        grade=by_label(model, chain.labels, chain.grade),
+    )
 
 
 def prior_numbers(model: Model, data: Data) -> compiled.PriorNumbers:

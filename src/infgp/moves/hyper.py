@@ -31,6 +31,12 @@ def draw_beta(rng: np.random.Generator, state: State, data: Data, model: Model) 
     return changed(lambda setting, chain: compiled.draw_trend(rng, setting, chain, priors), state, data, model)
 
 
+def draw_grades(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """Grades of the surfaces; see :func:`infgp.compiled.draw_grades`."""
+    priors = prior_numbers(model, data)
+    return changed(lambda setting, chain: compiled.draw_grades(rng, setting, chain, priors), state, data, model)
+
+
 def draw_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
     """σ², τ² and ℓ by slices; see :func:`infgp.compiled.draw_scales`."""
     priors = prior_numbers(model, data)

@@ -8,7 +8,8 @@ way back is that of the present allocation in the same order.
 The noise variance may move along. As long as τ² is that of one surface through two modes, no split is worth its price
 in the prior; and τ² stays as long as there is no split. So a split divides τ² by e^δ and a merger multiplies by it,
 with δ drawn from one distribution in either direction. Length-scales may move along in the same way: two surfaces, each
-smooth, become one that is rough, and a chain with the wrong length-scale would otherwise keep the wrong surfaces.
+smooth, become one that is rough, and a chain with the wrong length-scale would otherwise keep the wrong surfaces. The
+second surface of a split has a grade from the prior, and a merger forgets it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from infgp import compiled
 from infgp.linalg import FloatArray
-from infgp.model import Data, Model, State
+from infgp.model import Data, Model, State, draw_grades
 from infgp.moves.collapsed import changed, prior_numbers
 
 #: Chance that the second anchor is one of the first's nearest inputs, and how many these are.
@@ -26,6 +27,8 @@ NEAR, NEIGHBOURS = 0.5, 10
 SHIFT, SHIFT_MEAN = 0.5, 2.0
 #: The same for the step in the logarithm of all length-scales.
 STRETCH, STRETCH_MEAN = 0.3, 0.6
+#: Chance that the sides of a split follow the graph of the inputs, where surfaces may have a place.
+SPATIAL = 0.5
 
 
 def anchor_pair(rng: np.random.Generator, x: FloatArray) -> tuple[int, int]:
@@ -77,6 +80,8 @@ def propose(
     shift = SHIFT_MEAN * rng.standard_exponential() if shifts else 0.0
     stretches = priors.lengthscale[0] > 0.0 and rng.random() < STRETCH
     stretch = STRETCH_MEAN * rng.standard_exponential() if stretches else 0.0
+    spatial = setting.local > 0.0 and rng.random() < SPATIAL
+    fresh = int(draw_grades(rng, setting.grades, 1)[0])
     i, j = anchor_pair(rng, setting.x)
     uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
-    compiled.split_or_merge(setting, chain, priors, i, j, shift, stretch, uniforms, threshold)
+    compiled.split_or_merge(setting, chain, priors, i, j, shift, stretch, spatial, fresh, uniforms, threshold)
