@@ -13,14 +13,14 @@ import logging
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from infgp.errors import InvalidInputError, MissingExtraError, check_int
 from infgp.linalg import FloatArray, one_blas_thread
-from infgp.optimizer import Optimizer, Posterior
+from infgp.optimizer import Optimizer, Posterior, Recommendation
 from infgp.posterior import off_surface_probability
 from infgp.several import suggest_feasible, suggest_scalarised
 from infgp.space import Choice, Float, Int, Parameter, Point, Space
@@ -207,6 +207,39 @@ class InfGPSampler(BaseSampler):
         elif state == TrialState.COMPLETE and values is not None and self._store_beliefs:
             for key, value in self._beliefs(study, trial, values).items():
                 study._storage.set_trial_user_attr(trial._trial_id, key, value)
+
+    def recommend(self, study: Study) -> Recommendation:
+        """The point with the best expected value. ``study.best_trial``, in contrast, is the luckiest one.
+
+        Raises
+        ------
+        InvalidInputError
+            With several objectives or constraints, or before any trial has completed.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=InfGPSampler(seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2, n_trials=12)
+        >>> abs(study.sampler.recommend(study).point["x"] - 0.3) < 0.05
+        True
+        """
+        with self._lock:
+            distributions = self._fixed or _varying(self._intersection.calculate(study))
+            if not distributions:
+                raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
+            memory, _ = self._recall(study, distributions, -1)
+            if len(memory.objectives) > 1 or memory.constraints:
+                raise InvalidInputError(
+                    "A recommendation is made for one objective without constraints only; see study.best_trials."
+                )
+            found = memory.objectives[0].recommend()
+
+        def outward(point: Point) -> Point:
+            return {name: _outward(d, point[name]) for name, d in distributions.items()}
+
+        return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
 
     # --- What is known -----------------------------------------------------------------------------------------------
 
