@@ -317,3 +317,12 @@ def test_earlier_trials_count():
     study.add_trial(create_trial(params={"x": 0.1, "y": 0.2}, distributions=space, value=1.0))
     assert main(command("f", 3)) == 0
     assert len(evaluated()) == 2
+
+
+def test_the_table_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes the output for a terminal
+    assert main(command("f", 3, "--minimize")) == 0
+    out = capsys.readouterr().out
+    assert "3 of 3 trials" in out
+    assert "off surface" in out
+    assert "] trial " not in out

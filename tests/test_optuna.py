@@ -1,9 +1,11 @@
 """The sampler in Optuna's own test classes, and what these leave out."""
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
+from wsgiref.util import setup_testing_defaults
 
 import numpy as np
 import optuna
@@ -154,6 +156,23 @@ def test_workers_with_one_seed_do_not_repeat_each_other():
         study.sampler = InfGPSampler(seed=0)
         seen.append(study.ask({"x": FloatDistribution(0.0, 1.0)}).params["x"])
     assert len(set(seen)) == 16
+
+
+def test_points_are_not_repeated():
+    """Under noise the best expected improvement is often at a point already tried; the next lies beside it."""
+    rng = np.random.default_rng(0)
+    study = run(InfGPSampler(seed=0), 50, lambda trial: bowl(trial) + 0.1 * rng.standard_normal())
+    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 50
+
+
+def test_a_step_aside_stays_in_the_space(rng):
+    space = adapter._space({"x": FloatDistribution(0.0, 1.0), "n": IntDistribution(1, 9)})
+    for corner in space.to_unit([{"x": x, "n": n} for x in (0.0, 1.0) for n in (1, 9)]):
+        moved = adapter._apart(rng, corner, corner[None], space)
+        assert 0.0 < abs(moved[0] - corner[0]) < 0.01
+        assert 0.0 <= moved[0] <= 1.0
+        assert moved[1] == corner[1]
+        assert adapter._apart(rng, corner, 1.0 - corner[None], space) is corner
 
 
 def test_reseeding_changes_what_comes():
@@ -349,3 +368,18 @@ def test_missing_extra_is_named():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert "pip install 'infgp[optuna]'" in done.stderr
+
+
+def test_the_dashboard_reads_the_study(tmp_path):
+    """optuna-dashboard, asked as a browser would, shows the trial with what the sampler believed of it."""
+    dashboard = pytest.importorskip("optuna_dashboard", reason="needs optuna-dashboard")
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    study = run(InfGPSampler(seed=0), 8, storage=url, study_name="shown")
+    environ: dict[str, object] = {"PATH_INFO": f"/api/studies/{study._study_id}"}
+    setup_testing_defaults(environ)
+    status = []
+    body = b"".join(dashboard.wsgi(study._storage)(environ, lambda s, *_: status.append(s)))
+    assert status == ["200 OK"]
+    last = json.loads(body)["trials"][-1]
+    assert {a["key"]: float(a["value"]) for a in last["user_attrs"]} == study.trials[-1].user_attrs
+    assert adapter.OFF_SURFACE in study.trials[-1].user_attrs

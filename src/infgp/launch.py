@@ -103,7 +103,13 @@ def hide_password(url: str, text: str) -> str:
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """Optuna's distributions for a space."""
+    """Optuna's distributions for a space.
+
+    Examples
+    --------
+    >>> distributions(Space.of({"x": Float(0.0, 1.0)}))["x"].high
+    1.0
+    """
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     def one(parameter: Parameter) -> BaseDistribution:
@@ -133,6 +139,16 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     ------
     InvalidInputError, EvaluationError, StorageError, Interrupted
         What is wrong and what to do, in one line without passwords; everything reported until then is stored.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     space = pathlib.Path(folder, "space.toml")
+    ...     _ = space.write_text("mu = { type = 'float', low = 0.0, high = 1.0 }")
+    ...     study = run(Plan("random:gauss", str(space), trials=2, storage=f"sqlite:///{folder}/study.db"))
+    ...     len(study.trials)
+    2
     """
     require("optuna", "cli")
     check_int("--trials", plan.trials, 1)
@@ -248,6 +264,7 @@ class _Run:
             running = sum(t.state.name == "RUNNING" for t in trials)
             ending = self.error is not None or bool(self.signals) or done >= self.plan.trials
             if ending and not self.evaluating:
+                self.listen(Progress(trials, 0, self.plan.trials))
                 break
             while not ending and len(self.evaluating) < self.plan.jobs and done + running < self.plan.trials:
                 self._begin()
@@ -283,11 +300,19 @@ class _Run:
     def _begin(self) -> None:
         """Ask for a point and send it to a worker."""
         worker = self.idle.pop() if self.idle else _hire(self.plan.objective, self.space)
-        known = distributions(self.space)
-        trial = self._patiently(lambda: self.study.ask(known))
+        trial = self._patiently(self._ask)
         self.evaluating[worker] = trial
         self._patiently(lambda: self.storage.record_heartbeat(trial._trial_id))
         worker.send({name: trial.params[name] for name in self.space.names})
+
+    def _ask(self) -> Trial:
+        from optuna.exceptions import UpdateFinishedTrialError
+
+        while True:
+            try:
+                return self.study.ask(distributions(self.space))
+            except UpdateFinishedTrialError:  # so slow to find a point that another run took the trial for dead
+                continue
 
     def _finish(self, worker: Worker) -> None:
         answer = worker.receive()
@@ -312,19 +337,19 @@ class _Run:
         value = answer.value
         failed = value is None or math.isnan(value)
         try:
-            if answer.error is not None:
-                self._patiently(lambda: trial.set_user_attr(ERROR, answer.error))
-            self._patiently(lambda: self._store(trial, None if failed else value))
+            self._patiently(lambda: self._store(trial, None if failed else value, answer.error))
         except StorageError as error:
             raise StorageError(f"{error} Not stored: value {value!r} at {_short(trial.params)}.") from None
         stored = self._patiently(lambda: self.storage.get_trial(trial._trial_id))
         self.listen(Progress([], len(self.evaluating), self.plan.trials, finished=stored))
 
-    def _store(self, trial: Trial, value: float | None) -> None:
+    def _store(self, trial: Trial, value: float | None, error: str | None) -> None:
         from optuna.exceptions import UpdateFinishedTrialError
         from optuna.trial import TrialState, create_trial
 
         try:
+            if error is not None:
+                trial.set_user_attr(ERROR, error)
             if value is None:
                 self.study.tell(trial.number, state=TrialState.FAIL)
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from infgp.errors import InfGPError, require
@@ -32,16 +33,18 @@ def live(plan: Plan) -> Iterator[Listener]:
     if not console.is_terminal:
         yield _Lines(plan)
         return
-    last = 0.0
+    shown, drawn = Progress([], 0, plan.trials), 0.0
     with Live(console=console, auto_refresh=False) as screen:
 
         def listen(progress: Progress) -> None:
-            nonlocal last
-            if progress.trials and time.monotonic() - last >= BLINK:
-                last = time.monotonic()
-                screen.update(table(plan, progress), refresh=True)
+            nonlocal shown, drawn
+            shown = progress if progress.trials else replace(shown, note=progress.note)
+            if time.monotonic() - drawn >= BLINK:
+                drawn = time.monotonic()
+                screen.update(table(plan, shown), refresh=True)
 
         yield listen
+        screen.update(table(plan, shown), refresh=True)
 
 
 class _Lines:

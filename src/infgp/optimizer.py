@@ -323,13 +323,15 @@ class Optimizer:
             logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
         return uniform
 
-    def posterior(self, rng: np.random.Generator) -> Posterior:
+    def posterior(self, rng: np.random.Generator, budget: tuple[int, int, int] = NEXT) -> Posterior:
         """The chain brought up to the rewards told so far, with all that is needed to make use of it.
 
         Parameters
         ----------
         rng : numpy.random.Generator
             Moves the chain if there are new rewards.
+        budget : tuple of int
+            Sweeps for these: work, least and most, as for `NEXT`.
 
         Examples
         --------
@@ -344,7 +346,7 @@ class Optimizer:
         if not y.size:
             raise InvalidInputError("There is no posterior yet: tell at least one reward first.")
         with one_blas_thread():
-            self._chain = self._advance(rng, x, y, NEXT, STATES)
+            self._chain = self._advance(rng, x, y, budget, STATES)
         failed = self._encoded[[o.value is None for o in self._observations]]
         data, unit = self._data(x, y, self._chain.unit), self._chain.unit
         return Posterior(self._chain.states, data, self._model, failed, RewardScale(*unit), self._bent)

@@ -20,6 +20,7 @@ import numpy as np
 
 from infgp.errors import InvalidInputError, MissingExtraError, check_int
 from infgp.linalg import FloatArray, one_blas_thread
+from infgp.maximise import NARROWEST
 from infgp.optimizer import Optimizer, Posterior, Recommendation
 from infgp.posterior import off_surface_probability
 from infgp.several import suggest_feasible, suggest_scalarised
@@ -46,6 +47,8 @@ OFF_SURFACE, SURFACES, NU = "infgp:off_surface_probability", "infgp:surfaces", "
 FAILED = "infgp:failed"
 #: ... and the values that a running trial has been given and may not have asked for yet.
 GIVEN = "infgp:given"
+#: Sweeps of the chain for each trial (see `infgp.optimizer.NEXT`): a study's workers all do them, so they are fewer.
+SWEEPS = (100_000, 2, 20)
 #: Constraints beyond this are as good as infinite.
 LARGEST_CONSTRAINT = 1e150
 
@@ -292,7 +295,7 @@ class InfGPSampler(BaseSampler):
                 if len(optimizer.observations) == before[k] or optimizer.observations[-1].value is None:
                     continue
                 try:
-                    states = optimizer.posterior(self._generator(1, trial.number, k)).states
+                    states = optimizer.posterior(self._generator(1, trial.number, k), SWEEPS).states
                 except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
                     logger.warning("The model failed (%s); trial %d goes without its beliefs.", error, trial.number)
                     continue
@@ -333,24 +336,25 @@ class InfGPSampler(BaseSampler):
 
     def _suggest(self, rng: np.random.Generator, memory: _Memory, pending: FloatArray) -> FloatArray:
         acquisition, target = self._options["acquisition"], self._options["target"]
-        objectives: list[Posterior] = [optimizer.posterior(rng) for optimizer in memory.objectives]
-        constraints = [optimizer.posterior(rng) for optimizer in memory.constraints.values()]
-        p = objectives[0]
+        objectives: list[Posterior] = [optimizer.posterior(rng, SWEEPS) for optimizer in memory.objectives]
+        constraints = [optimizer.posterior(rng, SWEEPS) for optimizer in memory.constraints.values()]
+        p, space = objectives[0], memory.space
         if len(objectives) > 1 or (constraints and acquisition != "logei"):
-            return suggest_scalarised(rng, objectives, constraints, memory.space, target, pending)
-        if constraints:
-            return suggest_feasible(rng, p, constraints, memory.space, target, pending)
-        return suggest(
-            rng,
-            p.states,
-            p.data,
-            p.model,
-            memory.space,
-            acquisition=acquisition,
-            target=target,
-            pending=pending,
-            failed=p.failed,
-        )
+            u = suggest_scalarised(rng, objectives, constraints, space, target, pending)
+        elif constraints:
+            u = suggest_feasible(rng, p, constraints, space, target, pending)
+        else:
+            options = {"acquisition": acquisition, "target": target, "pending": pending, "failed": p.failed}
+            u = suggest(rng, p.states, p.data, p.model, space, **options)
+        return _apart(rng, u, np.vstack((p.data.x, p.failed, pending)), space)
+
+
+def _apart(rng: np.random.Generator, u: FloatArray, taken: FloatArray, space: Space) -> FloatArray:
+    """A small step aside where `u` is taken: a replicate tells no more, and dashboards draw one point. Floats only."""
+    if not (taken == u).all(axis=1).any():
+        return u
+    moved = u + NARROWEST * rng.standard_normal(u.size) * ~space.discrete
+    return np.asarray(space.snap(1.0 - np.abs(1.0 - np.abs(moved))[None])[0])  # reflected into the cube
 
 
 # --- Optuna's trials and distributions -------------------------------------------------------------------------------

@@ -120,12 +120,11 @@ def _work(connection: Connection, target: str, space: Space) -> None:
         connection.send(Answer(error=str(error)))
         return
     connection.send(Answer())
-    while True:
-        try:
-            point = connection.recv()
-        except EOFError:
-            return
-        connection.send(_evaluate(call, point))
+    try:
+        while True:
+            connection.send(_evaluate(call, connection.recv()))
+    except (EOFError, OSError):  # the parent is gone
+        return
 
 
 def _go_with_parent() -> None:
