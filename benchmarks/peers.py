@@ -64,6 +64,9 @@ class BotorchLogEI(Peer):
         """What the model is fitted to, shape (n,)."""
         return np.array(self.y)
 
+    def input_transform(self):
+        """None, or a transform of the inputs that is learned with the model."""
+
     def fit(self):
         """The model fitted to all the data, and its posterior means there, shape (n,)."""
         import torch
@@ -73,7 +76,7 @@ class BotorchLogEI(Peer):
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         x, y = torch.as_tensor(np.array(self.x)), torch.as_tensor(self.rewards()).unsqueeze(-1)
-        model = SingleTaskGP(x, y, outcome_transform=Standardize(m=1))
+        model = SingleTaskGP(x, y, outcome_transform=Standardize(m=1), input_transform=self.input_transform())
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         with torch.no_grad():
             return model, model.posterior(x).mean.squeeze(-1)
@@ -103,6 +106,18 @@ class BotorchWinsorised(BotorchLogEI):
         low, high = np.percentile(self.y, (25.0, 75.0))
         fence = 1.5 * (high - low)
         return np.clip(self.y, low - fence, high + fence)
+
+
+class BotorchWarped(BotorchLogEI):
+    """The same with inputs warped by Kumaraswamy distribution functions (Snoek et al. 2014), learned with the model."""
+
+    def input_transform(self):
+        """The warping, with a prior around none."""
+        from botorch.models.transforms.input import Warp
+        from gpytorch.priors import LogNormalPrior
+
+        prior = {f"concentration{k}_prior": LogNormalPrior(0.0, 0.75**0.5) for k in (0, 1)}
+        return Warp(d=self.d, indices=list(range(self.d)), **prior)
 
 
 class Optuna(Peer):
@@ -174,4 +189,5 @@ PEERS = {
     "optuna_gp": OptunaGP,
     "botorch_logei": BotorchLogEI,
     "botorch_winsorised": BotorchWinsorised,
+    "botorch_warped": BotorchWarped,
 }

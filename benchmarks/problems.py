@@ -2,7 +2,11 @@
 
 Each function is negated and divided by its standard deviation over the cube, so a unit of reward is one sd. None has
 its optimum at the centre of the cube, where a centred design would find it by luck: Ackley's domain is shifted to
-[−20, 45], Rosenbrock's and Styblinski–Tang's optima are off the centre of their usual domains.
+[−20, 45], those of the others have their optimum off the centre.
+
+Non-stationary problems multiply the distance to the optimum by a factor of the paper's kind, 1 + α sin(ω t) eᵗ with
+t = 3 x, coordinate by coordinate and averaged: smooth where x is near 0, rough where it is near 1. The factor is
+positive, so that the optimum is where it was.
 """
 
 from __future__ import annotations
@@ -31,11 +35,24 @@ def styblinski_tang(z):
     return 0.5 * np.sum(z**4 - 16.0 * z**2 + 5.0 * z, axis=1)
 
 
+def levy(z):
+    w = 1.0 + (z - 1.0) / 4.0
+    inner = (w[:, :-1] - 1.0) ** 2 * (1.0 + 10.0 * np.sin(np.pi * w[:, :-1] + 1.0) ** 2)
+    last = (w[:, -1] - 1.0) ** 2 * (1.0 + np.sin(2.0 * np.pi * w[:, -1]) ** 2)
+    return np.sin(np.pi * w[:, 0]) ** 2 + inner.sum(axis=1) + last
+
+
+def schwefel(z):
+    return 418.9828872724339 * z.shape[1] - np.sum(z * np.sin(np.sqrt(np.abs(z))), axis=1)
+
+
 # Function to minimise, its domain in every coordinate, and the coordinate of its minimum, the same in all.
 FUNCTIONS = {
     "ackley": (ackley, -20.0, 45.0, 0.0),
     "rosenbrock": (rosenbrock, -2.048, 2.048, 1.0),
     "styblinski_tang": (styblinski_tang, -5.0, 5.0, -2.903534027771177),
+    "levy": (levy, -10.0, 10.0, 1.0),
+    "schwefel": (schwefel, -500.0, 500.0, 420.968746),
 }
 
 
@@ -66,9 +83,21 @@ def heteroscedastic(rng, x):
     return (0.02 + 0.5 * x[0]) * rng.standard_normal()
 
 
-_NOISE = {f.__name__: f for f in (gaussian, student_t2, cauchy, weibull, outliers, heteroscedastic)}
+def small(rng, x):
+    return 0.2 * gaussian(rng, x)
+
+
+_NOISE = {f.__name__: f for f in (gaussian, student_t2, cauchy, weibull, outliers, heteroscedastic, small)}
+_NOISE |= {"nonstationary": small, "nonstationary_outliers": outliers}
 NOISES = tuple(_NOISE)
 HEAVY = ("student_t2", "cauchy", "weibull", "outliers")
+AMPLITUDE, FREQUENCY, STRETCH = 0.9 / np.exp(3.0), 8.0, 3.0
+
+
+def modulation(x):
+    """The non-stationary factor at x, shape (m, d): between 0.1 and 1.9, rough near 1 and smooth near 0."""
+    t = STRETCH * np.asarray(x)
+    return np.mean(1.0 + AMPLITUDE * np.sin(FREQUENCY * t) * np.exp(t), axis=1)
 
 
 def sobol(n, d, seed):
@@ -94,7 +123,10 @@ class Problem:
     def expected(self, x):
         """Noise-free reward at x, shape (m, d)."""
         f, low, high, _ = FUNCTIONS[self.name]
-        return -f(low + (high - low) * np.asarray(x)) / spread(self.name, self.d)
+        reward = -f(low + (high - low) * np.asarray(x)) / spread(self.name, self.d)
+        if self.noise.startswith("nonstationary"):
+            return self.optimum - modulation(x) * (self.optimum - reward)
+        return reward
 
     def evaluate(self, rng, x) -> float:
         """One noisy reward at x, shape (d,). The k-th draw of noise does not depend on the points asked before."""

@@ -31,6 +31,7 @@ from benchmarks.problems import FUNCTIONS, HEAVY, NOISES, Problem, sobol
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "robust_regret.jsonl", RESULTS / "robust_regret.md"
 KEY = ("function", "noise", "d", "seed", "method")
+CELLS = tuple(product((2, 5), ("ackley", "rosenbrock", "styblinski_tang"), (*HEAVY, "gaussian", "heteroscedastic")))
 STEPS, QUICK_STEPS = 100, 15
 FLOOR = 1e-3  # of the regret of a recommendation, for ratios
 REFERENCE = "infgp"
@@ -39,7 +40,7 @@ INFGP = {
     "infgp_one_surface_ts": {"surfaces": 1, "acquisition": "thompson"},
     "infgp_one_surface_logei": {"surfaces": 1, "acquisition": "logei"},
 }
-METHODS = (*INFGP, *PEERS)
+METHODS = (*INFGP, *(name for name in PEERS if name != "botorch_warped"))
 
 
 class Infgp(Peer):
@@ -120,24 +121,24 @@ def run(job):
     }
 
 
-def load():
-    return [json.loads(line) for line in OUT.read_text().splitlines()] if OUT.exists() else []
+def load(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def measure(options) -> None:
-    done = set() if options.quick else {tuple(r[k] for k in KEY) for r in load()}
-    seeds, dims, steps = (1, [2], QUICK_STEPS) if options.quick else (options.seeds, options.dims, STEPS)
-    # Seeds outermost: a run that is cut off has measured the same cells for all methods.
-    cells = product(range(seeds), dims, FUNCTIONS, NOISES, options.methods)
-    keys = [(function, noise, d, seed, method) for seed, d, function, noise, method in cells]
-    todo = [(*key, steps) for key in keys if key not in done]
-    RESULTS.mkdir(exist_ok=True)
+def measure(cells, seeds, methods, workers, path, run=run, runs_per_process=None) -> None:
+    """Run what is not among the records of `path` and append to it; without a path, a short run that is not kept.
+
+    Seeds are outermost: a run that is cut off has measured the same cells for all methods.
+    """
+    done = {tuple(r[k] for k in KEY) for r in load(path)} if path else set()
+    keys = [(function, noise, d, seed, m) for seed, (d, function, noise), m in product(range(seeds), cells, methods)]
+    todo = [(*key, STEPS if path else QUICK_STEPS) for key in keys if key not in done]
     begin = time.perf_counter()
     # Workers leave Ctrl-C to this process, which ends them when it leaves the block.
-    with Pool(options.workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN), runs_per_process) as pool:
         for k, record in enumerate(pool.imap_unordered(run, todo), 1):
-            if not options.quick:
-                with OUT.open("a") as file:
+            if path:
+                with path.open("a") as file:
                     file.write(json.dumps(record) + "\n")
             left = (time.perf_counter() - begin) / k * (len(todo) - k) / 3600.0
             print(
@@ -149,8 +150,11 @@ def measure(options) -> None:
 
 
 def ratio(logs) -> str:
-    """Geometric mean of ratios and its 95 % interval, from their logarithms."""
-    mean, error = np.mean(logs), np.std(logs, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else np.nan
+    """Geometric mean of ratios and, of several, its 95 % interval, from their logarithms."""
+    mean = np.mean(logs)
+    if len(logs) == 1:
+        return f"{np.exp(mean):.2f}"
+    error = np.std(logs, ddof=1) / np.sqrt(len(logs))
     return f"{np.exp(mean):.2f} ({np.exp(mean - 1.96 * error):.2f}–{np.exp(mean + 1.96 * error):.2f})"
 
 
@@ -215,7 +219,7 @@ def seconds_lines(records, methods):
 
 
 def table(methods, dims, reference) -> str:
-    records = [r for r in load() if r["method"] in methods and r["d"] in dims]
+    records = [r for r in load(OUT) if r["method"] in methods and r["d"] in dims]
     methods = [m for m in methods if any(r["method"] == m for r in records)]
     runs = defaultdict(dict)
     for r in records:
@@ -235,27 +239,45 @@ def table(methods, dims, reference) -> str:
     return "\n".join(lines) + "\n"
 
 
-def listed(text):
-    return text.split(",")
+def arguments(text, methods, quick, seeds=10):
+    """A parser of what the resumable benchmarks have in common."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help=f"{quick}; writes nothing")
+    parser.add_argument("--methods", type=some_of(methods), default=methods, help=f"some of {','.join(methods)}")
+    parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
+    return parser
+
+
+def some_of(names):
+    """The type of an argument that lists some of the names, separated by commas."""
+
+    def parse(text):
+        if unknown := set(text.split(",")) - set(names):
+            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))} is not among {', '.join(names)}")
+        return text.split(",")
+
+    return parse
+
+
+def write(path, text) -> None:
+    path.write_text(text)
+    print(text)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="d = 2, 15 evaluations, one seed; writes nothing")
-    parser.add_argument("--methods", type=listed, default=METHODS, help=f"some of {','.join(METHODS)}")
-    parser.add_argument("--dims", type=lambda text: [int(d) for d in listed(text)], default=[2, 5])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="print and write the tables of what has been measured")
+    parser = arguments(__doc__, METHODS, "d = 2, 15 evaluations, one seed")
+    parser.add_argument("--dims", type=lambda text: [int(d) for d in text.split(",")], default=[2, 5])
     parser.add_argument("--reference", choices=METHODS, default=REFERENCE, help="of the ratios in the tables")
     options = parser.parse_args()
-    if unknown := set(options.methods) - set(METHODS):
-        parser.error(f"--methods must be some of {', '.join(METHODS)}, but got {', '.join(sorted(unknown))}")
     if options.table:
-        TABLE.write_text(table(options.methods, options.dims, options.reference))
-        print(TABLE.read_text())
+        write(TABLE, table(options.methods, options.dims, options.reference))
+    elif options.quick:
+        measure([c for c in CELLS if c[0] == 2], 1, options.methods, options.workers, None)
     else:
-        measure(options)
+        cells = [c for c in CELLS if c[0] in options.dims]
+        measure(cells, options.seeds, options.methods, options.workers, OUT)
 
 
 if __name__ == "__main__":

@@ -1,42 +1,33 @@
-"""What the defaults of the search are worth: cumulative regret with one of them changed.
+"""What the defaults of the search are worth: regret with one of them changed, on the cells of `robust_regret`.
 
-Each variant runs 100 evaluations on cells of `benchmarks/robust_regret.py` (seed 0). Reported is the geometric mean
-over the cells of its cumulative regret, and of the regret of its recommendation (floor 1e-3), over the default's.
-
-    python -m benchmarks.search_variants [--quick] [--workers 2]    # writes benchmarks/results/search_variants.json
+python -m benchmarks.search_variants [--methods a,b] [--seeds 1] [--workers 2]    # resumes; appends
+python -m benchmarks.search_variants --quick        # one cell, 15 evaluations; writes nothing
+python -m benchmarks.search_variants --table        # prints and writes the table
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
 from scipy.special import logsumexp
 
 from benchmarks import robust_regret
+from benchmarks.problems import HEAVY
+from benchmarks.robust_regret import CELLS, FLOOR, KEY, arguments, header, load, measure, ratio, row, write
 
-OUT = Path(__file__).parent / "results" / "search_variants.json"
-CELLS = (
-    ("rosenbrock", "gaussian", 5),
-    ("rosenbrock", "outliers", 2),
-    ("rosenbrock", "cauchy", 5),
-    ("styblinski_tang", "student_t2", 5),
-    ("styblinski_tang", "weibull", 5),
-    ("ackley", "outliers", 5),
-)
+RESULTS = Path(__file__).parent / "results"
+OUT, TABLE = RESULTS / "search_variants.jsonl", RESULTS / "search_variants.md"
 OPTIONS = {
     "default": {},
     "target mean": {"target": "mean"},
     "rewards as they are": {"bend": False},
-    "one surface, bent rewards": {"surfaces": 1, "bend": True},
+    "one surface and bent rewards": {"surfaces": 1, "bend": True},
     "average of the improvement": {},
     "gradients": {},
     "longer length-scales": {},
     "the estimator's priors": {},
-    "more surfaces (its prior of ν)": {},
+    "more surfaces (its prior of nu)": {},
     "Thompson sampling": {"acquisition": "thompson"},
     "local Thompson sampling": {"acquisition": "local"},
     "exploration as in the paper": {"exploration": "paper"},
@@ -79,41 +70,38 @@ def change(variant):
 
 
 def run(job):
-    variant, cell, steps = job
+    variant = job[KEY.index("method")]
     change(variant)
     robust_regret.INFGP[variant] = OPTIONS[variant]
-    record = robust_regret.run((*cell, 0, variant, steps))
-    return variant, cell, sum(record["regret"]), record["recommend_regret"]
+    return robust_regret.run(job)
 
 
-def summary(found):
-    """Geometric means over the cells that all variants have finished, relative to the default, and the figures."""
-    shared = set.intersection(*(set(found.get(variant, {})) for variant in OPTIONS))
-    results = {}
-    for variant in OPTIONS if shared else ():
-        ratios = [np.divide(found[variant][cell], found["default"][cell]) for cell in sorted(shared)]
-        cumulative, recommended = np.exp(np.log(ratios).mean(axis=0)).round(3)
-        cells = {cell: found[variant][cell] for cell in sorted(shared)}
-        results[variant] = {"cumulative": cumulative, "recommended": recommended, "cells": cells}
-    return results
+def table() -> str:
+    runs = {tuple(r[k] for k in KEY): r for r in load(OUT)}
+    lines = [
+        "Written by `python -m benchmarks.search_variants --table`. Regret over the default's on the same run:",
+        "geometric means over the runs of a variant (95 % interval).",
+        "",
+        *header("variant", "cumulative", "heavy-tailed", "recommended", "runs"),
+    ]
+    for variant in OPTIONS:
+        pairs = [(r, runs[*key[:4], "default"]) for key, r in runs.items() if key[4] == variant != "default"]
+        if pairs:
+            cumulative = [np.log(sum(r["regret"]) / sum(base["regret"])) for r, base in pairs]
+            heavy = [log for log, (r, _) in zip(cumulative, pairs, strict=True) if r["noise"] in HEAVY]
+            best = [[np.log(max(r["recommend_regret"], FLOOR)) for r in pair] for pair in pairs]
+            gaps = [mine - base for mine, base in best]
+            lines.append(row(variant, ratio(cumulative), ratio(heavy) if heavy else "–", ratio(gaps), len(pairs)))
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one cell, 20 evaluations; writes nothing")
-    parser.add_argument("--workers", type=int, default=2)
-    options = parser.parse_args()
-    cells, steps = (CELLS[1:2], 20) if options.quick else (CELLS, robust_regret.STEPS)
-    found: dict[str, dict[str, tuple[float, float]]] = {}
-    with Pool(options.workers, maxtasksperchild=1) as pool:
-        todo = [(variant, cell, steps) for cell in cells for variant in OPTIONS]
-        for variant, cell, cumulative, recommended in pool.imap_unordered(run, todo, chunksize=1):
-            found.setdefault(variant, {})[" ".join(map(str, cell))] = cumulative, max(recommended, robust_regret.FLOOR)
-            print(f"{variant:32s} {cell} cumulative {cumulative:.1f} recommended {recommended:.3f}", flush=True)
-            if not options.quick:
-                OUT.write_text(json.dumps(summary(found), indent=1, ensure_ascii=False) + "\n")
-    for variant, result in summary(found).items():
-        print(f"{variant:32s} cumulative × {result['cumulative']}  recommended × {result['recommended']}")
+    options = arguments(__doc__, tuple(OPTIONS), "one cell, 15 evaluations", seeds=1).parse_args()
+    if options.table:
+        write(TABLE, table())
+    else:
+        cells, path = (CELLS[:1], None) if options.quick else (CELLS, OUT)
+        measure(cells, options.seeds, options.methods, options.workers, path, run, runs_per_process=1)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,10 @@ def scanned(scans, grown=True, seed=0):
     """
 
     @njit
-    def grow(order, forced, uniforms, r, C, tau2, noise, shape, sides):  # noqa: N803
+    def grow(order, forced, uniforms, r, C, tau2, noise, shape, x, local, sides):  # noqa: N803
         draws, free = np.ascontiguousarray(uniforms.T), np.empty(0, dtype=np.int64)
         if grown:
-            splits.grow(order, free, draws[0], r, C, tau2, noise, shape, sides)
+            splits.grow(order, free, draws[0], r, C, tau2, noise, shape, x, local, sides)
         else:
             sides[:] = draws[0] < 0.5
             sides[0], sides[1] = 0, 1
@@ -88,8 +88,9 @@ def scanned(scans, grown=True, seed=0):
     extra = np.random.default_rng(seed)
     whole = njit(FunctionType(splits.split_or_merge.py_func.__code__, {**vars(splits), "grow": grow}))
 
-    def split_or_merge(setting, chain, priors, i, j, shift, uniforms, threshold):
-        return whole(setting, chain, priors, i, j, shift, extra.random((uniforms.size, scans + 2)), threshold)
+    def split_or_merge(setting, chain, priors, i, j, shift, stretch, uniforms, threshold):
+        draws = extra.random((uniforms.size, scans + 2))
+        return whole(setting, chain, priors, i, j, shift, stretch, draws, threshold)
 
     return split_or_merge
 

@@ -41,6 +41,7 @@ DEFAULT = {
     "NEAR": 0.5,
     "SHIFT": 0.5,
     "SHIFT_MEAN": 2.0,
+    "STRETCH": split_merge.STRETCH,
     "scale_shape": OWN_SCALE_SHAPE,
     "anchor_pair": split_merge.anchor_pair,
     "split_or_merge": compiled.split_or_merge,
@@ -67,6 +68,7 @@ VARIANTS = {
     "anchors always near": {"NEAR": 1.0},
     "noise stays": {"SHIFT": 0.0},
     "noise moves further": {"SHIFT_MEAN": 4.0},
+    "length-scales stay": {"STRETCH": 0.0},
     "scales shared": {"scale_shape": 0.0},
     **ALTERNATIVES,
 }
@@ -84,7 +86,7 @@ COMPARED = (
 def put(change):
     """The setting of a variant, with all that it replaces put in its place."""
     setting = DEFAULT | change
-    for name in ("NEAR", "SHIFT", "SHIFT_MEAN", "anchor_pair"):
+    for name in ("NEAR", "SHIFT", "SHIFT_MEAN", "STRETCH", "anchor_pair"):
         setattr(split_merge, name, setting[name])
     compiled.split_or_merge = setting["split_or_merge"]
     return setting
@@ -176,7 +178,7 @@ def starts(names, seeds) -> None:
         for name in names:
             estimator.sweep = sweep_with(VARIANTS[name])
             begin = time.process_time()
-            models = [fit(sample, 1000 + 10 * seed + k, init=start)[0] for k, start in enumerate(STARTS)]
+            models = [fit(sample, 1000 + 10 * seed + k, init=start, local=0.0)[0] for k, start in enumerate(STARTS)]
             seconds = (time.process_time() - begin) / len(models)
             record = {"family": family, "d": d, "seed": seed, "tv": total_variation(models, sample), "seconds": seconds}
             results[name].append(record)

@@ -132,7 +132,7 @@ def test_predictive_is_proposition_1_term_by_term():
     at = np.array([[0.35]])
     mix = predictive([state], data, model, at)
     assert np.allclose(mix.weights[0], np.array([6.0, 2.0, 0.7]) / 8.7)
-    assert np.allclose(urn_weights(state), mix.weights[0])
+    assert np.allclose(urn_weights(state, data, model, at), mix.weights)
     level = 0.3 + 0.1 * 0.35
     for j, label in enumerate((0, 1)):
         s = np.flatnonzero(state.labels == label)
@@ -175,6 +175,6 @@ def one_cdf(mixture, values):
 
 
 def test_off_surface_probability_counts_draws():
-    state, _, _ = two_surfaces()
+    state, data, model = two_surfaces()
     other = one_surface(8, 1, 0.5, 1.0, 0.3)
-    assert off_surface_probability([state, other]).tolist() == [0, 0.5, 0, 0, 0.5, 0, 0, 0]
+    assert off_surface_probability([state, other], data, model).tolist() == [0, 0.5, 0, 0, 0.5, 0, 0, 0]

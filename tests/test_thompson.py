@@ -204,8 +204,10 @@ def test_suggestions_are_snapped(acquisition, rng):
     assert u == pytest.approx(space.snap(u[None])[0], abs=1e-12)
 
 
-def test_local_sampling_shrinks_and_restarts(rng):
-    """Candidates stay near the best point, nearer the longer it has not moved, and then come from everywhere."""
+def test_local_sampling_shrinks_and_restarts(rng, monkeypatch):
+    """Candidates stay near the best point, nearer the longer it has not moved; then the whole space is searched."""
+    everywhere = np.array([0.01, 0.02])
+    monkeypatch.setattr("infgp.thompson.maximise", lambda *_: (everywhere, 0.0))
     d, space = 2, Space.of({"a": Float(0.0, 1.0), "b": Float(0.0, 1.0)})
     none = np.empty((0, d))
     model = Model("se", Priors().resolve(d), ard=True)
@@ -225,4 +227,4 @@ def test_local_sampling_shrinks_and_restarts(rng):
     assert narrow < 0.5 * wide
     assert wide < 0.15
     assert local_reach(PATIENCE * d * HALVINGS, d) == 0.0
-    assert restart > 0.15
+    assert restart == pytest.approx(0.49)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -52,6 +53,11 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with four degrees of freedom, and one gross outlier does not inflate them all. ``"shared"`` is the paper's
         model, the only one that the truncated sampler knows, and the one used where noise variances are given: own
         scales would multiply these too, and they would not mean what they say.
+    local : float, default=0.5
+        Chance, before any data, that a surface belongs to a place (:mod:`infgp.compiled.places`): observations close to
+        each other are then more likely to share it, and it is more likely to be met near its members. Regions of a
+        landscape become local surfaces, modes of the noise and outliers stay global ones. 0 is the paper's model,
+        whose surfaces are met everywhere alike. For ``sampler="collapsed"``.
     n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=60
@@ -114,6 +120,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ard: bool = True,
         sampler: str = "collapsed",
         surface_scales: str = "own",
+        local: float = 0.5,
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -130,6 +137,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.ard = ard
         self.sampler = sampler
         self.surface_scales = surface_scales
+        self.local = local
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -212,6 +220,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("sampler", self.sampler, SAMPLERS)
         check_choice("surface_scales", self.surface_scales, ("own", "shared"))
+        if not (isinstance(self.local, Real) and 0.0 <= self.local < 1.0):
+            raise InvalidInputError(f"local must be a number with 0 <= local < 1, but got {self.local!r}.")
         if self.truncation is not None:
             check_int("truncation", self.truncation, 1)
         if self.sampler == "collapsed" and self.truncation not in (None, 1):
@@ -239,7 +249,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if truncated and not ard and not isinstance(priors.lengthscale, Fixed):
             # The discrete prior is the one that this sampler targets.
             priors = replace(priors, lengthscale=Grid.of(priors.lengthscale, n_features, self.grid_size))
-        return Model(self.kernel, priors, ard, OWN_SCALE_SHAPE if own and not truncated else 0.0)
+        shape, local = (0.0, 0.0) if truncated else (OWN_SCALE_SHAPE if own else 0.0, float(self.local))
+        return Model(self.kernel, priors, ard, shape, local)
 
     def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray) -> list[str | State]:
         """Where each chain begins."""
@@ -273,7 +284,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Set everything that `fit` learns, in one place and after all that can fail."""
         states = [state for chain in chains for state in chain.states]
-        off_surface = posterior.off_surface_probability(states)
+        off_surface = posterior.off_surface_probability(states, data, model)
         diagnosis = diagnose({name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces})
         self.n_features_in_ = probe.n_features_in_
         if hasattr(probe, "feature_names_in_"):

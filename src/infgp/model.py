@@ -17,6 +17,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from infgp.compiled.places import log_cohesion
 from infgp.kernels import correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.linalg import FloatArray, cholesky, log_normal_pdf, log_student_pdf, solve_lower
 from infgp.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
@@ -59,12 +60,17 @@ class Model:
         Where positive, the shape a of a scale s_l ~ InverseGamma(a, a) that multiplies σ², τ² and v of surface l (v is
         then known up to that scale). It is integrated out: surfaces are then Student-t processes with 2a degrees of
         freedom. Zero: s_l = 1.
+    local : float
+        Chance π that a surface has a place: partitions have prior weight Π_l c(S_l) on top of the urn's, with
+        c(S) = 1 − π + π g(x_S) and g the marginal density of the members' inputs (:mod:`infgp.compiled.places`).
+        Zero: the paper's model, blind to the inputs.
     """
 
     kernel: str
     priors: Priors
     ard: bool
     scale_shape: float = 0.0
+    local: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +163,20 @@ def log_likelihood(state: State, data: Data, model: Model) -> float:
     return sum(density(r[s.members], covariance(model, s, data.x, data.noise)) for s in shared.surfaces())
 
 
-def log_prior(state: State, model: Model) -> float:
-    """log p(z, β, Θ), as a density in (β, ν, log ℓ, σ², τ²)."""
+def log_cohesions(state: State, x: FloatArray, model: Model) -> FloatArray:
+    """log c of the occupied surfaces, in the order of their labels."""
+    groups = [x[state.labels == label] for label in np.unique(state.labels)]
+    return np.array([log_cohesion(len(g), g.sum(axis=0), np.square(g).sum(axis=0), model.local) for g in groups])
+
+
+def log_prior(state: State, x: FloatArray, model: Model) -> float:
+    """log p(z, β, Θ | x), as a density in (β, ν, log ℓ, σ², τ²); with local surfaces up to a constant."""
     p = model.priors
     assert p.beta is not None, "Priors.resolve sets the prior of beta"
     log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
     return (
         urn_logpdf(state.labels, state.nu)
+        + float(log_cohesions(state, x, model).sum())
         + p.beta.logpdf(state.beta)
         + p.nu.logpdf(state.nu)
         + p.lengthscale.logpdf(log_ell)
@@ -185,7 +198,7 @@ def log_joint(state: State, data: Data, model: Model) -> float:
     >>> bool(np.isfinite(log_joint(state, Data(x, simulate_y(rng, state, x, model)), model)))
     True
     """
-    return log_likelihood(state, data, model) + log_prior(state, model)
+    return log_likelihood(state, data, model) + log_prior(state, data.x, model)
 
 
 def draw_log_ell(rng: np.random.Generator, model: Model, n_features: int) -> FloatArray:

@@ -295,14 +295,15 @@ class InfGPSampler(BaseSampler):
                 if len(optimizer.observations) == before[k] or optimizer.observations[-1].value is None:
                     continue
                 try:
-                    states = optimizer.posterior(self._generator(1, trial.number, k), SWEEPS).states
+                    p = optimizer.posterior(self._generator(1, trial.number, k), SWEEPS)
                 except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
                     logger.warning("The model failed (%s); trial %d goes without its beliefs.", error, trial.number)
                     continue
                 suffix = f":{k}" if len(memory.objectives) > 1 else ""
-                out[OFF_SURFACE + suffix] = round(float(off_surface_probability(states)[-1]), 6)
-                out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in states]))
-                out[NU + suffix] = float(np.mean([state.nu for state in states]))
+                off = off_surface_probability(p.states, p.data, p.model)[-1]
+                out[OFF_SURFACE + suffix] = round(float(off), 6)
+                out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in p.states]))
+                out[NU + suffix] = float(np.mean([state.nu for state in p.states]))
         return out
 
     # --- What comes next ---------------------------------------------------------------------------------------------

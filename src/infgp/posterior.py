@@ -8,16 +8,17 @@ surfaces are integrated out exactly; only (z, β, Θ) carry Monte Carlo error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import elementwise
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri, softmax
 
+from infgp.compiled.places import log_cohesion_ratios
 from infgp.kernels import correlation
 from infgp.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.model import Data, Model, State, Surface, covariance, trend
-from infgp.partition import urn_sample
+from infgp.partition import IntArray, urn_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +79,17 @@ def _mixture_cdf(y: FloatArray, weights: FloatArray, means: FloatArray, sd: Floa
     return np.asarray(np.einsum("ic,ic->i", weights, ndtr((y[:, None] - means) / sd)))
 
 
-def urn_weights(state: State) -> FloatArray:
-    """Probabilities of the occupied surfaces, then of a new one, for a further observation; shape (K + 1,)."""
-    counts = np.append(np.unique(state.labels, return_counts=True)[1], state.nu)
-    return np.asarray(counts / counts.sum())
+def log_urn(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
+    """Logarithms of what :func:`urn_weights` normalises, shape (m, K + 1)."""
+    log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
+    if not model.local:
+        return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
+    return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, model.local))
+
+
+def urn_weights(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
+    """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; shape (m, K + 1)."""
+    return np.asarray(softmax(log_urn(state, data, model, at), axis=1))
 
 
 def krige(
@@ -131,13 +139,12 @@ def predictive(states: Sequence[State], data: Data, model: Model, at: FloatArray
     for state in states:
         level = trend(at) @ state.beta
         residual = data.y - data.h @ state.beta
-        weights.append(urn_weights(state) / len(states))
+        weights.append(urn_weights(state, data, model, at) / len(states))
         for surface in (*state.surfaces(), state.surface(state.n_surfaces)):
             mean, variance = krige(surface, residual, data, model, at)
             means.append(level + mean)
             variances.append(variance + surface.tau2)
-    w = np.concatenate(weights)
-    return Mixture(np.broadcast_to(w, (at.shape[0], w.size)), np.column_stack(means), np.column_stack(variances))
+    return Mixture(np.column_stack(weights), np.column_stack(means), np.column_stack(variances))
 
 
 def main_label(state: State) -> int:
@@ -145,19 +152,27 @@ def main_label(state: State) -> int:
     return int(np.argmax(np.bincount(state.labels)))
 
 
+def main_labels(state: State, data: Data, model: Model, at: FloatArray) -> IntArray:
+    """Label of the occupied surface that dominates at each point, shape (m,)."""
+    return np.asarray(np.argmax(log_urn(state, data, model, at)[:, :-1], axis=1))
+
+
 def main_surface(states: Sequence[State], data: Data, model: Model, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation, over posterior and draws, of the dominant surface with its trend (no noise)."""
     means, variances = np.empty((len(states), at.shape[0])), np.empty((len(states), at.shape[0]))
     for k, state in enumerate(states):
         residual = data.y - data.h @ state.beta
-        means[k], variances[k] = krige(state.surface(main_label(state)), residual, data, model, at)
+        main = main_labels(state, data, model, at)
+        for label in np.unique(main):
+            here = main == label
+            means[k, here], variances[k, here] = krige(state.surface(int(label)), residual, data, model, at[here])
         means[k] += trend(at) @ state.beta
     return means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
 
 
-def off_surface_probability(states: Sequence[State]) -> FloatArray:
-    """Posterior probability of each observation not to lie on the dominant surface, shape (n,)."""
-    return np.asarray(np.mean([state.labels != main_label(state) for state in states], axis=0))
+def off_surface_probability(states: Sequence[State], data: Data, model: Model) -> FloatArray:
+    """Posterior probability of each observation not to lie on the surface that dominates there, shape (n,)."""
+    return np.asarray(np.mean([s.labels != main_labels(s, data, model, data.x) for s in states], axis=0))
 
 
 def sample_rewards(
@@ -166,7 +181,7 @@ def sample_rewards(
     """One joint draw of further rewards at all points `at`: one state, labels by the urn, surfaces, noise."""
     state = states[int(rng.integers(len(states)))]
     residual = data.y - data.h @ state.beta
-    labels = urn_sample(rng, at.shape[0], state.nu, seated=state.labels)
+    labels = _seat(rng, state, data, model, at)
     y = trend(at) @ state.beta
     for label in np.unique(labels):
         here = np.flatnonzero(labels == label)
@@ -174,6 +189,16 @@ def sample_rewards(
         mean, cov = _joint(surface, residual, data, model, at[here])
         y[here] += mean + cholesky(cov) @ rng.standard_normal(here.size)
     return y
+
+
+def _seat(rng: np.random.Generator, state: State, data: Data, model: Model, at: FloatArray) -> IntArray:
+    """Labels of further observations at the points `at`, one after the other, each given those before it."""
+    if not model.local:
+        return urn_sample(rng, at.shape[0], state.nu, seated=state.labels)
+    for k in range(at.shape[0]):
+        weights = urn_weights(state, Data(np.vstack((data.x, at[:k])), data.y), model, at[k : k + 1])[0]
+        state = replace(state, labels=np.append(state.labels, rng.choice(weights.size, p=weights)))
+    return state.labels[data.y.size :]
 
 
 def _joint(

@@ -201,11 +201,10 @@ def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
 
 # --- Joint distribution and calibration ------------------------------------------------------------------------------
 
-NO_NOISE = np.zeros(6)
 
-
-def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=NO_NOISE):
+def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=None):
     rng = np.random.default_rng(seed)
+    noise = np.zeros(n) if noise is None else noise
     d = 2 if ard else 1
     model = free_model(shape, d, ard)
     x = rng.random((n, d))
@@ -314,6 +313,26 @@ def test_joint_distribution_notices_a_shift_without_prior():
     assert min(geweke_p_values(moves, 0.0, 4000, seed=13).values()) < 1e-6
 
 
+def test_joint_distribution_notices_a_stretch_by_another_prior():
+    """Split–merge that moves ℓ by another prior; nothing else moves ℓ here, so that the error is not mended.
+
+    Another and not a flat one: without any, ℓ wanders, and a test that allows for autocorrelation sees little.
+    """
+    other = LogNormal(loc=0.8, scale=0.6)
+
+    def wrong(rng, state, data, model):
+        return split_merge(rng, state, data, replace(model, priors=replace(model.priors, lengthscale=other)))
+
+    def hold_ell(rng, state, data, model):
+        fixed = replace(model.priors, lengthscale=Fixed(float((0.5 / state.phi[0, 0]) ** 0.5)))
+        return hyper.draw_scales(rng, state, data, replace(model, priors=fixed))
+
+    right = tuple(hold_ell if m is hyper.draw_scales else m for m in COLLAPSED_SWEEP)
+    assert min(geweke_p_values(right, 0.0, 4000, seed=17).values()) > 1e-4
+    moves = tuple(wrong if m is split_merge else m for m in right)
+    assert min(geweke_p_values(moves, 0.0, 4000, seed=17).values()) < 1e-6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ard", [False, True])
@@ -363,13 +382,13 @@ def test_compiled_evidence_equals_the_model(kernel, shape, rng):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["", "known noise"])
-def test_label_probabilities_are_ratios_of_the_joint(spread, shape, rng, monkeypatch):
+@pytest.mark.parametrize(("spread", "local"), [(0.0, 0.0), (1.0, 0.0), (0.0, 0.6)], ids=["", "known noise", "places"])
+def test_label_probabilities_are_ratios_of_the_joint(spread, local, shape, rng, monkeypatch):
     """P(z_i) from a compiled visit of one observation equals that from `log_joint`, large surfaces included."""
     monkeypatch.setattr(compiled, "LARGE", 5)
     n = 16
     x = rng.random((n, 2))
-    model = Model("se", Priors().resolve(2), ard=False, scale_shape=shape)
+    model = Model("se", Priors().resolve(2), ard=False, scale_shape=shape, local=local)
     labels = np.r_[np.zeros(9, int), np.ones(4, int), [2, 2], [3]]
     state = replace(prior_draw(rng, x, model), labels=labels, nu=0.8, tau2=np.array([0.3]), sigma2=np.array([1.4]))
     noise = spread * rng.exponential(size=n)
@@ -388,7 +407,7 @@ def test_label_probabilities_are_ratios_of_the_joint(spread, shape, rng, monkeyp
         seen: dict[tuple[int, ...], int] = {}
         for u in uniforms:
             out, _ = assign_module._visit(
-                labels, state, model, residual(state, data), noise, prior, np.array([i]), np.array([u])
+                labels, state, model, residual(state, data), data, prior, np.array([i]), np.array([u])
             )
             seen[tuple(canonical(out))] = seen.get(tuple(canonical(out)), 0) + 1
         for z, p in exact.items():
@@ -420,7 +439,7 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
 
     monkeypatch.setattr(compiled, "label_sweep", spy)
     r = residual(state, data)
-    assign_module._visit(state.labels, state, model, r, data.noise, prior, rng.permutation(n), rng.random(n))
+    assign_module._visit(state.labels, state, model, r, data, prior, rng.permutation(n), rng.random(n))
     same = arrays["labels"][:, None] == arrays["labels"]
     exact = np.linalg.inv(same * prior + np.diag(0.2 + data.noise))
     assert np.allclose(arrays["inverse"], exact, atol=1e-8)
@@ -439,9 +458,9 @@ def test_drift_is_checked(rng, monkeypatch):
     calls = []
     right = assign_module._visit
 
-    def spy(labels, state, model, r, noise, prior, visits, uniforms):
+    def spy(labels, state, model, r, data, prior, visits, uniforms):
         calls.append(visits.size)
-        out, drift = right(labels, state, model, r, noise, prior, visits, uniforms)
+        out, drift = right(labels, state, model, r, data, prior, visits, uniforms)
         return out, (1.0 if visits.size > 10 else drift)
 
     monkeypatch.setattr(assign_module, "_visit", spy)

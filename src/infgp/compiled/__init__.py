@@ -1,4 +1,4 @@
-"""Compiled inner loops (Numba), cached on disk. Only the moves import this package: it takes a while to load.
+"""Compiled inner loops (Numba), cached on disk. Only moves, model and posterior import this package.
 
 Notation
 --------
@@ -8,6 +8,7 @@ G       inverses (C_SS + N_SS)⁻¹ of all surfaces in one (n, n) array: G_ij is
 alpha   G r, shape (n,)
 q_l     r_Sᵀ G_SS r_S, one number for each surface
 shape   a of the surfaces' own scale s_l ~ InverseGamma(a, a); 0 for scales shared by all (s_l = 1)
+local   chance π that a surface has a place; 0 for a prior that does not see the inputs
 
 With own scales, s_l is integrated out: Gaussians become Student-t densities with 2a degrees of freedom, which only
 need q_l besides the Gaussian quantities.

@@ -9,7 +9,7 @@ from numba import njit
 
 
 class Setting(NamedTuple):
-    """Kernel code, inputs (n, d), trend regressors (n, p), rewards and their known noise (n,), shape of own scales."""
+    """Kernel code, inputs (n, d), trend regressors (n, p), rewards and known noise (n,), shape of own scales, π."""
 
     kernel: int
     x: Any
@@ -17,6 +17,7 @@ class Setting(NamedTuple):
     y: Any
     noise: Any
     shape: float
+    local: float
 
 
 class Chain(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from infgp.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror
+from infgp.compiled.places import log_cohesion, log_cohesion_with, move
 
 
 @njit(cache=True)
@@ -221,6 +222,10 @@ def label_weights(
     least: float,
     nu: float,
     shape: float,
+    x: Any,
+    local: float,
+    sums: Any,
+    squares: Any,
     log_p: Any,
 ) -> int:
     """Log of urn times predictive density for each label that observation i may take; returns how many are filled in.
@@ -243,15 +248,23 @@ def label_weights(
             reduction = large[i, ready] if ready >= 0 else variance_reduction(k, G, members[label], m)
             variance = max(noisy - reduction, least)
             log_p[label] = math.log(m) + log_predictive(r[i] - mean, variance, m, quadratics[label], shape)
+            if local > 0.0:
+                log_p[label] += log_cohesion_with(m, sums[label], squares[label], x[i], 1.0, local)
+                log_p[label] -= log_cohesion(m, sums[label], squares[label], local)
         elif m > 1:
             gap = alpha[i] / G[i, i]
             left = quadratics[label] - alpha[i] * gap
             log_p[label] = math.log(m - 1.0) + log_predictive(gap, 1.0 / G[i, i], m - 1, left, shape)
+            if local > 0.0:
+                log_p[label] += log_cohesion(m, sums[label], squares[label], local)
+                log_p[label] -= log_cohesion_with(m, sums[label], squares[label], x[i], -1.0, local)
     if counts[own] == 1:
         free = own
     elif free < 0:
         free = top
     log_p[free] = math.log(nu) + log_predictive(r[i], noisy, 0, 0.0, shape)
+    if local > 0.0:
+        log_p[free] += log_cohesion(1, x[i], x[i] * x[i], local)
     return max(top, free + 1)
 
 
@@ -292,6 +305,8 @@ def label_sweep(
     noise: Any,
     nu: float,
     shape: float,
+    x: Any,
+    local: float,
 ) -> int:
     """Visit the observations in the order `visits` and redraw each label by urn times predictive density.
 
@@ -302,6 +317,11 @@ def label_sweep(
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """
     log_p, v = np.empty(r.size + 1), np.zeros(r.size)
+    places = r.size + 1 if local > 0.0 else 0
+    sums, squares = np.zeros((places, x.shape[1])), np.zeros((places, x.shape[1]))
+    if local > 0.0:
+        for i in range(r.size):
+            move(sums[labels[i]], squares[labels[i]], x[i], 1.0)
     top: Any = np.int64(0)  # one more than the largest label in use
     for label in range(r.size):
         if counts[label] > 0:
@@ -313,8 +333,9 @@ def label_sweep(
         least = tau2 + noise[i]
         noisy = sigma2 + least
         width = label_weights(
-            i, own, top, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape, log_p
-        )
+            i, own, top, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape,
+            x, local, sums, squares, log_p,
+        )  # fmt: skip
         chosen = pick(log_p, width, uniforms[position], own)
         if chosen == own:
             continue
@@ -333,5 +354,8 @@ def label_sweep(
         for a in range(counts[chosen]):
             v[members[chosen, a]] = 0.0
         labels[i] = chosen
+        if local > 0.0:
+            move(sums[own], squares[own], x[i], -1.0)
+            move(sums[chosen], squares[chosen], x[i], 1.0)
         top = max(top, chosen + 1)
     return changed

@@ -20,24 +20,31 @@ LINES = 8
 
 
 @njit(cache=True)
+def lengthscale_log_prior(log_ell: float, prior: Any) -> float:
+    """Log density of one log ℓ, up to a constant."""
+    if prior[0] == 1.0:
+        if log_ell < prior[3]:
+            return -np.inf
+        u: float = (log_ell - prior[1]) / prior[2]
+        return -0.5 * u * u
+    if prior[0] == 2.0:
+        if 0.5 * math.exp(-2.0 * log_ell) > prior[1]:
+            return -np.inf
+        return -2.0 * log_ell
+    return 0.0
+
+
+@njit(cache=True)
 def scales_log_prior(theta: Any, priors: Any) -> float:
     """Log density of θ = (log σ², log τ², log ℓ …), up to a constant; −∞ beyond the largest ratio of σ² to τ²."""
-    total, lengthscale = 0.0, priors.lengthscale
+    total = 0.0
     if not theta[0] - theta[1] <= math.log(priors.largest_ratio):
         return -np.inf
     for k in range(2):
         if priors.variances[k, 0] > 0.0:
             total -= priors.variances[k, 0] * theta[k] + priors.variances[k, 1] * math.exp(-theta[k])
     for k in range(2, theta.size):
-        if lengthscale[0] == 1.0:
-            if theta[k] < lengthscale[3]:
-                return -np.inf
-            u = (theta[k] - lengthscale[1]) / lengthscale[2]
-            total -= 0.5 * u * u
-        elif lengthscale[0] == 2.0:
-            if 0.5 * math.exp(-2.0 * theta[k]) > lengthscale[1]:
-                return -np.inf
-            total -= 2.0 * theta[k]
+        total += lengthscale_log_prior(theta[k], priors.lengthscale)
     return total
 
 

@@ -17,6 +17,8 @@ from infgp.compiled.densities import (
     log_evidence,
     log_predictive,
 )
+from infgp.compiled.places import log_cohesion, log_cohesion_with, move
+from infgp.compiled.scales import lengthscale_log_prior
 
 
 @njit(cache=True)
@@ -39,16 +41,19 @@ def grow(
     tau2: float,
     noise: Any,
     shape: float,
+    x: Any,
+    local: float,
     sides: Any,
 ) -> tuple[float, float]:
     """Allocate observations, in `order`, to one of two surfaces that begin with the first two of them.
 
-    Each goes to side s with probability ∝ n_s · predictive density from the members of s so far. Where `forced` is not
-    empty it gives the sides, and only their probability is computed.
+    Each goes to side s with probability ∝ n_s · c(s with it) / c(s) · predictive density from the members of s so far.
+    Where `forced` is not empty it gives the sides, and only their probability is computed.
 
     Returns
     -------
-    log probability of the allocation and log evidence of the two surfaces; the allocation is left in `sides`.
+    log probability of the allocation, and log evidence of the two surfaces with their cohesions; the allocation is left
+    in `sides`.
     """
     m = order.size
     factors = np.empty((2, m, m))
@@ -57,6 +62,7 @@ def grow(
     sizes = np.zeros(2, dtype=np.int64)
     quadratic, log_det = np.zeros(2), np.zeros(2)
     variance, gap, log_p = np.empty(2), np.empty(2), np.empty(2)
+    sums, squares, cohesion = np.zeros((2, x.shape[1])), np.zeros((2, x.shape[1])), np.zeros(2)
     log_q = 0.0
     for p in range(m):
         i = order[p]
@@ -68,6 +74,7 @@ def grow(
             gap[s] = r[i] - dot(w[s], u[s], sizes[s])
             if p >= 2:
                 log_p[s] = math.log(sizes[s]) + log_predictive(gap[s], variance[s], sizes[s], quadratic[s], shape)
+                log_p[s] += log_cohesion_with(sizes[s], sums[s], squares[s], x[i], 1.0, local) - cohesion[s]
         if p < 2:
             side = p
         else:
@@ -87,9 +94,11 @@ def grow(
         who[side, at] = i
         sizes[side] = at + 1
         sides[p] = side
+        move(sums[side], squares[side], x[i], 1.0)
+        cohesion[side] = log_cohesion(sizes[side], sums[side], squares[side], local)
     evidence = 0.0
     for s in range(2):
-        evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape)
+        evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape) + cohesion[s]
     return log_q, evidence
 
 
@@ -111,12 +120,29 @@ def outward(C: Any, a: int, b: int) -> Any:  # noqa: N803
 
 
 @njit(cache=True)
+def lengthscales_log_prior(phi: Any, priors: Any) -> float:
+    """Log density of the length-scales, in log ℓ, up to a constant."""
+    total = 0.0
+    for k in range(priors.lengthscales):
+        total += lengthscale_log_prior(-0.5 * math.log(2.0 * phi[k]), priors.lengthscale)
+    return total
+
+
+@njit(cache=True)
 def split_or_merge(
-    setting: Any, chain: Any, priors: Any, i: int, j: int, shift: float, uniforms: Any, threshold: float
+    setting: Any,
+    chain: Any,
+    priors: Any,
+    i: int,
+    j: int,
+    shift: float,
+    stretch: float,
+    uniforms: Any,
+    threshold: float,
 ) -> bool:
     """Propose a split or a merger, accept it or not; returns whether it was accepted.
 
-    i, j : the anchors;  shift : step of log τ²
+    i, j : the anchors;  shift, stretch : steps of log τ² and log ℓ
     uniforms, threshold : random numbers, for the allocation and (negative exponential) for the decision
     """
     labels, n = chain.labels, chain.labels.size
@@ -125,6 +151,18 @@ def split_or_merge(
     apart, together = (tau2 * math.exp(-shift), tau2) if splits else (tau2, tau2 * math.exp(shift))
     if not sigma2 <= priors.largest_ratio * apart:
         return False
+    factor = math.exp(-2.0 * stretch)
+    phi_apart, phi_together = chain.phi.copy(), chain.phi.copy()
+    for k in range(chain.phi.size):
+        if splits:
+            phi_apart[k] *= factor
+        else:
+            phi_together[k] /= factor
+    log_ratio = 0.0
+    if stretch > 0.0:
+        log_ratio = lengthscales_log_prior(phi_apart, priors) - lengthscales_log_prior(phi_together, priors)
+        if not abs(log_ratio) < np.inf:  # beyond the prior; the state itself never is
+            return False
 
     r = residual(setting, chain)
     first, second, a_at, b_at = labels[i], labels[j], i, j
@@ -138,26 +176,36 @@ def split_or_merge(
             rest[k - m] = k
     pool, rest = pool[:m], rest[: n - m]
     cov, r_pool, noise = np.empty((m, m)), entries(r, pool), entries(setting.noise, pool)
-    fill_covariance(setting.kernel, rows(setting.x, pool), chain.phi, sigma2, cov)
+    x_pool = rows(setting.x, pool)
+    fill_covariance(setting.kernel, x_pool, phi_apart, sigma2, cov)
     order = outward(cov, a_at, b_at)
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
         forced[p] = labels[pool[order[p]]] == second
-    log_q, log_ratio = grow(order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, sides)
+    log_q, evidence = grow(
+        order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape, x_pool, setting.local, sides
+    )
+    log_ratio += evidence
+    if stretch > 0.0:
+        fill_covariance(setting.kernel, x_pool, phi_together, sigma2, cov)
     whole = np.array([0, m])
     log_ratio -= blocks_log_evidence(cov.reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
-    m_j = 0
+    m_j, sums, squares = 0, np.zeros(x_pool.shape[1]), np.zeros(x_pool.shape[1])
     for p in range(m):
         m_j += sides[p]
+        move(sums, squares, x_pool[p], 1.0)
+    log_ratio -= log_cohesion(m, sums, squares, setting.local)
     log_ratio += math.log(nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
+    if (shift > 0.0 or stretch > 0.0) and m < n:
+        by_label, starts = group_order(entries(labels, rest))
+        others = entries(rest, by_label)
+        rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
+        x_others = rows(setting.x, others)
+        for sign, level, phi in ((1.0, apart, phi_apart), (-1.0, together, phi_together)):
+            if sign > 0.0 or stretch > 0.0:
+                fill_blocks(setting.kernel, x_others, starts, phi, rho)
+            log_ratio += sign * blocks_log_evidence(rho, r_others, noise, starts, sigma2, level, setting.shape)
     if shift > 0.0:
-        if m < n:
-            by_label, starts = group_order(entries(labels, rest))
-            others = entries(rest, by_label)
-            rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
-            fill_blocks(setting.kernel, rows(setting.x, others), starts, chain.phi, rho)
-            for sign, level in ((1.0, apart), (-1.0, together)):
-                log_ratio += sign * blocks_log_evidence(rho, r_others, noise, starts, sigma2, level, setting.shape)
         a, b = priors.variances[1]
         # The inverse gamma in log τ², in which the step is taken: a density of τ² times τ².
         log_ratio += a * shift - b * (1.0 / apart - 1.0 / together)
@@ -171,4 +219,6 @@ def split_or_merge(
             labels[pool[order[p]]] = target
     relabel(labels)
     chain.scales[1] = apart if splits else together
+    for k in range(chain.phi.size):
+        chain.phi[k] = phi_apart[k] if splits else phi_together[k]
     return True

@@ -51,7 +51,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
         labels, drift = state.labels, 0.0
         step = -(-n // parts)
         for part in (slice(begin, begin + step) for begin in range(0, n, step)):
-            labels, error = _visit(labels, state, model, r, data.noise, prior, visits[part], uniforms[part])
+            labels, error = _visit(labels, state, model, r, data, prior, visits[part], uniforms[part])
             drift = max(drift, error)
         if drift <= limit:
             break
@@ -63,13 +63,13 @@ def _visit(
     state: State,
     model: Model,
     r: FloatArray,
-    noise: FloatArray,
+    data: Data,
     prior: FloatArray,
     visits: IntArray,
     uniforms: FloatArray,
 ) -> tuple[IntArray, float]:
     """Redraw the labels of `visits`, from fresh factorisations; returns them and the drift. Labels are canonical."""
-    n, tau2 = r.size, float(state.tau2[0])
+    n, tau2, noise = r.size, float(state.tau2[0]), data.noise
     labels = labels.copy()
     inverse, alpha = np.zeros((n, n)), np.zeros(n)
     members, counts = np.zeros((n + 1, n), dtype=np.int32), np.zeros(n + 1, dtype=np.int64)
@@ -110,6 +110,8 @@ def _visit(
         noise,
         state.nu,
         model.scale_shape,
+        data.x,
+        model.local,
     )
     if not changed:
         return labels, 0.0

@@ -30,7 +30,7 @@ def changed(
         np.array([state.sigma2[0], state.tau2[0], state.nu]),
     )
     kernel = KERNEL_CODE[model.kernel]
-    change(compiled.Setting(kernel, data.x, data.h, data.y, data.noise, model.scale_shape), chain)
+    change(compiled.Setting(kernel, data.x, data.h, data.y, data.noise, model.scale_shape, model.local), chain)
     sigma2, tau2, nu = chain.scales
     return State(chain.labels, chain.beta, float(nu), chain.phi[None, :], np.array([sigma2]), np.array([tau2]))
 

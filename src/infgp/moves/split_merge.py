@@ -7,7 +7,8 @@ way back is that of the present allocation in the same order.
 
 The noise variance may move along. As long as τ² is that of one surface through two modes, no split is worth its price
 in the prior; and τ² stays as long as there is no split. So a split divides τ² by e^δ and a merger multiplies by it,
-with δ drawn from one distribution in either direction.
+with δ drawn from one distribution in either direction. Length-scales may move along in the same way: two surfaces, each
+smooth, become one that is rough, and a chain with the wrong length-scale would otherwise keep the wrong surfaces.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from infgp.moves.collapsed import changed, prior_numbers
 NEAR, NEIGHBOURS = 0.5, 10
 #: Chance that τ² moves along, and the mean of the exponential step δ in log τ².
 SHIFT, SHIFT_MEAN = 0.5, 2.0
+#: The same for the step in the logarithm of all length-scales.
+STRETCH, STRETCH_MEAN = 0.3, 0.6
 
 
 def anchor_pair(rng: np.random.Generator, x: FloatArray) -> tuple[int, int]:
@@ -72,6 +75,8 @@ def propose(
     """One proposal for a compiled chain of at least two observations, in place."""
     shifts = priors.variances[1, 0] > 0.0 and rng.random() < SHIFT
     shift = SHIFT_MEAN * rng.standard_exponential() if shifts else 0.0
+    stretches = priors.lengthscale[0] > 0.0 and rng.random() < STRETCH
+    stretch = STRETCH_MEAN * rng.standard_exponential() if stretches else 0.0
     i, j = anchor_pair(rng, setting.x)
     uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
-    compiled.split_or_merge(setting, chain, priors, i, j, shift, uniforms, threshold)
+    compiled.split_or_merge(setting, chain, priors, i, j, shift, stretch, uniforms, threshold)

@@ -1,0 +1,246 @@
+"""Surfaces with a place: the prior that sees the inputs, every move under it, and the proofs to notice bugs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+from scipy.stats import multivariate_t
+
+from infgp import InfiniteGP
+from infgp.compiled import places
+from infgp.errors import InvalidInputError
+from infgp.model import Data, State, log_cohesions, log_prior, prior_draw, simulate_y
+from infgp.moves.assign import assign
+from infgp.moves.split_merge import split_merge
+from infgp.partition import enumerate_partitions, urn_logpdf
+from infgp.posterior import main_labels, main_surface, predictive, sample_rewards, urn_weights
+from infgp.sampler import COLLAPSED_SWEEP
+from infgp.testing import frequency_test, geweke
+
+from ..proofs import NU, X5, Y5, blocks_of, key, statistics
+from .test_collapsed import exact_evidence, fixed_model, free_model, without
+
+LOCAL = 0.6
+
+
+def exact_log_cohesion(x, local=LOCAL):
+    """From SciPy's multivariate t, the marginal law of inputs under the normal–inverse-gamma model."""
+    m, d = x.shape
+    spread = places.SPREAD / places.SHAPE * (np.eye(m) + 1.0 / places.WORTH)
+    law = multivariate_t(np.full(m, places.CENTRE), spread, df=2.0 * places.SHAPE)
+    return np.log(1.0 - local + local * np.exp(np.mean([law.logpdf(x[:, k]) for k in range(d)])))
+
+
+def test_cohesion_is_the_marginal_law_of_the_inputs(rng):
+    for m, d in [(1, 1), (4, 1), (3, 2), (7, 3)]:
+        x = rng.random((m, d))
+        found = places.log_cohesion(m, x.sum(axis=0), (x**2).sum(axis=0), LOCAL)
+        assert found == pytest.approx(exact_log_cohesion(x), rel=1e-9)
+    assert places.log_cohesion(3, np.ones(2), np.ones(2), 0.0) == 0.0
+
+
+def exact_partitions(shape):
+    logs = {}
+    for z in enumerate_partitions(5):
+        blocks = blocks_of(z)
+        logs[key(z)] = (
+            urn_logpdf(z, NU) + exact_evidence(blocks, shape) + sum(exact_log_cohesion(X5[s]) for s in blocks)
+        )
+    top = max(logs.values())
+    total = sum(np.exp(v - top) for v in logs.values())
+    return {k: np.exp(v - top) / total for k, v in logs.items()}
+
+
+def partition_p_value(moves, shape, thin, draws=10_400, seed=1):
+    rng = np.random.default_rng(seed)
+    model, data = replace(fixed_model(shape), local=LOCAL), Data(X5, Y5)
+    state, exact = prior_draw(rng, X5, fixed_model(shape)), exact_partitions(shape)
+    counts = dict.fromkeys(exact, 0)
+    for _ in range(draws):
+        for _ in range(thin):
+            for move in moves:
+                state = move(rng, state, data, model)
+        counts[key(state.labels)] += 1
+    return frequency_test(np.array(list(counts.values()), float), np.array(list(exact.values())))
+
+
+@pytest.mark.parametrize("shape", [0.0, 1.5])
+@pytest.mark.parametrize(
+    ("moves", "thin"),
+    [((assign,), 3), ((split_merge,), 25), (COLLAPSED_SWEEP, 2)],
+    ids=["labels", "split-merge", "whole sweep"],
+)
+def test_partitions_match_enumeration(moves, thin, shape):
+    assert partition_p_value(moves, shape, thin) > 1e-4
+
+
+@pytest.mark.parametrize(("move", "thin"), [(assign, 1), (split_merge, 10)], ids=["labels", "split-merge"])
+def test_enumeration_notices_a_move_that_is_blind(move, thin):
+    def blind(rng, state, data, model):
+        return move(rng, state, data, replace(model, local=0.0))
+
+    assert partition_p_value((blind,), 0.0, thin, draws=5000) < 1e-6
+
+
+# --- Joint distribution ----------------------------------------------------------------------------------------------
+
+
+class ExactPrior:
+    """Draws of (z, ν | x) ∝ p(ν) urn(z | ν) Π c(S), by summing over all partitions and a grid of ν."""
+
+    def __init__(self, x, model, cells=4000):
+        n = x.shape[0]
+        self.model, self.x, self.partitions = model, x, list(enumerate_partitions(n))
+        self.nu = (np.arange(cells) + 0.5) * 8.0 / cells  # Gamma(3, 4): next to nothing beyond
+        base = np.array([float(model.priors.nu.logpdf(v)) for v in self.nu]) + gammaln(self.nu) - gammaln(self.nu + n)
+        self.by_number = {k: np.exp(base + k * np.log(self.nu)) for k in range(1, n + 1)}
+        logs = []
+        for z in self.partitions:
+            blocks = blocks_of(z)
+            seats = sum(gammaln(len(s)) + exact_log_cohesion(x[s]) for s in blocks)
+            logs.append(seats + np.log(self.by_number[len(blocks)].sum()))
+        weights = np.exp(np.array(logs) - max(logs))
+        self.weights = weights / weights.sum()
+
+    def __call__(self, rng):
+        labels = np.asarray(self.partitions[rng.choice(self.weights.size, p=self.weights)])
+        p = self.by_number[np.unique(labels).size]
+        nu = self.nu[rng.choice(p.size, p=p / p.sum())] + 8.0 / p.size * (rng.random() - 0.5)
+        return replace(prior_draw(rng, self.x, self.model), labels=labels, nu=float(nu))
+
+
+def geweke_p_values(moves, shape, seed, d=1):
+    rng = np.random.default_rng(seed)
+    model, x = replace(free_model(shape, d, d > 1), local=LOCAL), rng.random((5, d))
+    prior = ExactPrior(x, model)
+
+    def refresh(pair):
+        return pair[0], Data(x, simulate_y(rng, pair[0], x, model))
+
+    def transition(pair):
+        state, data = pair
+        for move in moves:
+            state = move(rng, state, data, model)
+        return state, data
+
+    return geweke(
+        lambda: refresh((prior(rng), None)),
+        transition,
+        refresh=refresh,
+        statistics=lambda s: statistics(s[0], s[1], model),
+        sweeps=4000,
+    )
+
+
+@pytest.mark.parametrize(("shape", "d"), [(0.0, 1), (1.5, 1), (0.0, 2)])
+def test_joint_distribution(shape, d):
+    assert min(geweke_p_values(COLLAPSED_SWEEP, shape, seed=21, d=d).values()) > 1e-4
+
+
+def test_joint_distribution_without_label_sweeps():
+    assert min(geweke_p_values(without(assign), 0.0, seed=22).values()) > 1e-4
+
+
+def test_joint_distribution_notices_blindness():
+    def blind(rng, state, data, model):
+        return assign(rng, state, data, replace(model, local=0.0))
+
+    moves = tuple(blind if m is assign else m for m in COLLAPSED_SWEEP if m is not split_merge)
+    assert min(geweke_p_values(moves, 0.0, seed=23).values()) < 1e-6
+
+
+# --- Prediction ------------------------------------------------------------------------------------------------------
+
+
+def test_weights_are_ratios_of_the_prior(rng):
+    """The chance of each surface at a further point, against the joint prior with that point and label added."""
+    model, x = replace(free_model(0.0, 2, True), local=LOCAL), rng.random((7, 2))
+    state = replace(prior_draw(rng, x, model), labels=np.array([0, 0, 1, 0, 2, 1, 0]))
+    at = rng.random((4, 2))
+    weights = urn_weights(state, Data(x, np.zeros(7)), model, at)
+    for point, found in zip(at, weights, strict=True):
+        more = [replace(state, labels=np.append(state.labels, label)) for label in range(4)]
+        logs = np.array([log_prior(s, np.vstack((x, point)), model) for s in more])
+        p = np.exp(logs - logs.max())
+        assert found == pytest.approx(p / p.sum(), rel=1e-9)
+
+
+def test_without_places_weights_are_the_urn_s(rng):
+    model, x = free_model(0.0), rng.random((5, 1))
+    state = replace(prior_draw(rng, x, model), labels=np.array([0, 0, 1, 0, 2]), nu=0.5)
+    weights = urn_weights(state, Data(x, np.zeros(5)), model, rng.random((3, 1)))
+    assert weights == pytest.approx(np.tile(np.array([3, 1, 1, 0.5]) / 5.5, (3, 1)))
+    assert log_cohesions(state, x, model) == pytest.approx(0.0)
+
+
+def test_joint_draws_follow_the_weights(rng):
+    """Rewards at one point, drawn, against their predictive distribution."""
+    model, x = replace(free_model(0.0), local=LOCAL), np.linspace(0.0, 1.0, 12)[:, None]
+    state = replace(prior_draw(rng, x, model), labels=np.repeat([0, 1], 6))
+    data = Data(x, np.where(x[:, 0] < 0.5, -1.0, 1.0))
+    at = np.array([[0.3], [0.31]])
+    draws = np.array([sample_rewards(rng, [state], data, model, at) for _ in range(3000)])
+    mixture = predictive([state], data, model, at)
+    for level in (-1.0, 0.0, 1.0):
+        share = np.mean(draws <= level, axis=0)
+        assert share == pytest.approx(mixture.cdf(np.full(2, level)), abs=5.0 * np.sqrt(0.25 / 3000))
+
+
+def test_the_main_surface_is_the_one_of_the_place(rng):
+    x = np.linspace(0.0, 1.0, 20)[:, None]
+    labels = (x[:, 0] > 0.6).astype(int)
+    model = replace(fixed_model(0.0), local=LOCAL)
+    state = State(labels, np.zeros(2), 0.5, np.full((1, 1), 3.0), np.ones(1), np.full(1, 0.01))
+    data = Data(x, np.where(labels, 2.0, 0.0))
+    at = np.array([[0.1], [0.3], [0.8], [0.95]])
+    assert main_labels(state, data, model, at).tolist() == [0, 0, 1, 1]
+    mean, _ = main_surface([state], data, model, at)
+    assert mean == pytest.approx([0.0, 0.0, 2.0, 2.0], abs=0.3)
+
+
+def test_far_away_some_surface_still_dominates(rng):
+    """Where every weight is too small for a float, by its logarithm."""
+    x = rng.random((600, 1))
+    labels = np.r_[0, np.ones(599, int)]
+    model = replace(fixed_model(0.0), local=LOCAL)
+    state = State(labels, np.zeros(2), 1e-300, np.full((1, 1), 3.0), np.ones(1), np.full(1, 0.01))
+    at = np.array([[1e3], [-1e6]])
+    assert np.isfinite(urn_weights(state, Data(x, np.zeros(600)), model, at)).all()
+    assert main_labels(state, Data(x, np.zeros(600)), model, np.array([[0.5]])).tolist() == [1]
+
+
+# --- The estimator ---------------------------------------------------------------------------------------------------
+
+
+def step_data(rng, n=60):
+    x = rng.random((n, 1))
+    return x, np.where(x[:, 0] < 0.6, 0.0, 2.0) + 0.05 * rng.standard_normal(n)
+
+
+def test_a_step_is_two_regions(rng):
+    x, y = step_data(rng)
+    grid = np.array([[0.1], [0.3], [0.5], [0.7], [0.9]])
+    model = InfiniteGP(random_state=0).fit(x, y)
+    assert model.predict_main(grid) == pytest.approx([0.0, 0.0, 0.0, 2.0, 2.0], abs=0.15)
+    assert np.mean(model.off_surface_probability_ < 0.5) > 0.95  # but for one at the edge
+    x_test, y_test = step_data(rng, 200)
+    blind = InfiniteGP(random_state=0, local=0.0).fit(x, y)
+    gain = np.log(model.predict_density(x_test, y_test)) - np.log(blind.predict_density(x_test, y_test))
+    assert gain.mean() > 0.2
+
+
+def test_outliers_stay_outliers(rng):
+    x = rng.random((60, 1))
+    y = np.sin(6.0 * x[:, 0]) + 0.1 * rng.standard_normal(60)
+    y[[5, 17, 33]] += 12.0
+    model = InfiniteGP(random_state=0).fit(x, y)
+    off = model.off_surface_probability_
+    assert (off[[5, 17, 33]] > 0.9).all()
+    assert np.median(off) < 0.1
+
+
+@pytest.mark.parametrize("local", [-0.1, 1.0, "yes", None, float("nan")])
+def test_bad_chances_are_refused(local):
+    with pytest.raises(InvalidInputError, match="local"):
+        InfiniteGP(local=local).fit([[0.0], [1.0]], [0.0, 1.0])
