@@ -1,7 +1,7 @@
-"""The picture in docs/optuna.md: a study with outliers in optuna-dashboard, taken with headless Chromium.
+"""The pictures in docs/optuna.md: a study with outliers in optuna-dashboard, taken with headless Chromium.
 
-pip install optuna-dashboard playwright      # and Chromium, e.g. apt-get install chromium
-python -m benchmarks.dashboard_picture [--chromium PATH]     # writes docs/dashboard.png
+pip install optuna-dashboard      # and Chromium, e.g. apt-get install chromium
+python -m benchmarks.dashboard_picture [--chromium PATH]     # writes docs/dashboard.png and docs/dashboard-trial.png
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from urllib.request import urlopen
 
 import numpy as np
 import optuna
-from playwright.sync_api import sync_playwright
 
 from infgp.optuna import OFF_SURFACE, InfGPSampler
 
-OUT = Path(__file__).parents[1] / "docs" / "dashboard.png"
+DOCS = Path(__file__).parents[1] / "docs"
 PORT, TRIALS, OUTLIERS = 18231, 60, 0.12
 
 
@@ -51,26 +50,37 @@ def wait_for(address: str) -> None:
     raise SystemExit(f"{address} does not answer.")
 
 
+def photograph(chromium: str, page: str, size: str, expected: str, out: Path) -> None:
+    """Take a picture of a page of the dashboard once `expected` is on it."""
+    address = f"http://127.0.0.1:{PORT}/dashboard/studies/1{page}"
+    look = [chromium, "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={size}"]
+    look.append("--virtual-time-budget=10000")  # milliseconds for scripts, not counting what they load
+    shown = subprocess.run([*look, "--dump-dom", address], capture_output=True, text=True, check=True).stdout
+    if expected not in shown:
+        raise SystemExit(f"{address} does not show {expected!r}.")
+    subprocess.run([*look, f"--screenshot={out}", address], capture_output=True, check=True)
+    print(f"Picture: {out}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chromium", default=shutil.which("chromium"), help="default: the one on the PATH")
     options = parser.parse_args()
+    if options.chromium is None:
+        parser.error("There is no chromium on the PATH; install it or give --chromium.")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/study.db"
         trials = study(url).trials
         outlier = max(trials, key=lambda t: (t.user_attrs.get(OFF_SURFACE, 0.0), abs(t.value)))
         program = str(Path(sys.executable).parent / "optuna-dashboard")
-        server = subprocess.Popen([program, url, "--host", "127.0.0.1", "--port", str(PORT)])
+        command = [program, url, "--host", "127.0.0.1", "--port", str(PORT), "--quiet"]
+        server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             wait_for(f"http://127.0.0.1:{PORT}/api/meta")
-            with sync_playwright() as play:
-                browser = play.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
-                page = browser.new_page(viewport={"width": 1500, "height": 640})
-                page.goto(f"http://127.0.0.1:{PORT}/dashboard/studies/1/trials?numbers={outlier.number}")
-                page.get_by_text(OFF_SURFACE).first.wait_for()
-                page.screenshot(path=OUT)
-                browser.close()
+            photograph(options.chromium, "", "1500,650", "History", DOCS / "dashboard.png")
+            trial = f"/trials?numbers={outlier.number}"
+            photograph(options.chromium, trial, "1500,640", OFF_SURFACE, DOCS / "dashboard-trial.png")
         finally:
             server.terminate()
             server.wait()
