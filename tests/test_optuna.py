@@ -204,12 +204,15 @@ def test_warm_chain_is_kept_and_made_anew_when_absent(monkeypatch):
     assert len(study.sampler._memory.objectives[0].observations) == 12
 
 
-def test_one_sampler_in_another_study_forgets():
-    sampler = InfGPSampler(seed=0)
-    run(sampler, 8)
-    again = grid(sampler)
-    again.ask(XY)
-    assert len(sampler._memory.objectives[0].observations) == 25
+def test_one_sampler_in_another_study_forgets(tmp_path):
+    """Even where both have the same values; the other study is searched in its own parameters."""
+    sampler, storage = InfGPSampler(seed=0), f"sqlite:///{tmp_path / 'study.db'}"
+    grid(sampler, 3, lambda x, y: 1.0, storage=storage).ask(XY)
+    other = optuna.create_study(sampler=sampler, storage=storage)
+    for x in np.linspace(0.0, 1.0, 9):
+        other.add_trial(create_trial(params={"x": x}, distributions={"x": XY["x"]}, value=1.0))
+    other.ask({"x": XY["x"]})
+    assert [o.point for o in sampler._memory.objectives[0].observations] == [t.params for t in other.trials[:9]]
 
 
 def test_copies_and_pickles():

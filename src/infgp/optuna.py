@@ -31,7 +31,7 @@ try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
     from optuna.samplers import BaseSampler
     from optuna.samplers._base import _process_constraints_after_trial
-    from optuna.search_space import IntersectionSearchSpace
+    from optuna.search_space import intersection_search_space
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as error:
@@ -61,6 +61,7 @@ Outcome: TypeAlias = tuple[float, ...] | None
 class _Memory:
     """The optimizers of one study and search space, and the outcome of each trial they were told of."""
 
+    study: str
     distributions: Distributions
     directions: tuple[StudyDirection, ...]
     space: Space
@@ -70,7 +71,8 @@ class _Memory:
 
     def fits(self, study: Study, distributions: Distributions, trials: Mapping[int, FrozenTrial]) -> bool:
         """Whether everything told is still so; a trial told of a moment before it is stored counts."""
-        if (self.distributions, self.directions) != (distributions, tuple(study.directions)):
+        mine = (self.study, self.distributions, self.directions)
+        if mine != (study.study_name, distributions, tuple(study.directions)):
             return False
         now = ((trials.get(number), outcome) for number, outcome in self.told.items())
         return all(t is not None and (t.state == TrialState.RUNNING or _outcome(t) == told) for t, told in now)
@@ -146,7 +148,6 @@ class InfGPSampler(BaseSampler):
         self._constraints_func = constraints_func
         self._independent_sampler = independent_sampler
         self._store_beliefs = store_beliefs
-        self._intersection = IntersectionSearchSpace()
         self._memory: _Memory | None = None
         self._lock = threading.RLock()
 
@@ -164,10 +165,7 @@ class InfGPSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
         """Parameters that all completed trials have in common, those with a single value left out."""
-        if self._fixed is not None:
-            return dict(self._fixed)
-        with self._lock:
-            return _varying(self._intersection.calculate(study))
+        return self._together(study)
 
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> dict[str, Any]:
         """The next point: of the design at first, then the model's."""
@@ -229,7 +227,7 @@ class InfGPSampler(BaseSampler):
         True
         """
         with self._lock:
-            distributions = self._fixed or _varying(self._intersection.calculate(study))
+            distributions = self._together(study)
             if not distributions:
                 raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
             memory, _ = self._recall(study, distributions, -1)
@@ -245,6 +243,12 @@ class InfGPSampler(BaseSampler):
         return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
 
     # --- What is known -----------------------------------------------------------------------------------------------
+
+    def _together(self, study: Study) -> Distributions:
+        """What is chosen together."""
+        if self._fixed is not None:
+            return dict(self._fixed)
+        return _varying(intersection_search_space(study.get_trials(deepcopy=False)))
 
     def _recall(self, study: Study, distributions: Distributions, asking: int) -> tuple[_Memory, list[Point]]:
         """The memory, told of all trials that have ended, and the points of those that have not."""
@@ -263,7 +267,7 @@ class InfGPSampler(BaseSampler):
         space = _space(distributions)
         maximise = [d == StudyDirection.MAXIMIZE for d in study.directions]
         objectives = [Optimizer(space, "maximize" if up else "minimize", **self._options) for up in maximise]
-        return _Memory(dict(distributions), tuple(study.directions), space, objectives)
+        return _Memory(study.study_name, dict(distributions), tuple(study.directions), space, objectives)
 
     def _tell(self, memory: _Memory, trial: FrozenTrial, outcome: Outcome) -> None:
         """Tell the optimizers of a trial; one that lacks a parameter, or is out of range, is passed over for good."""
@@ -283,7 +287,7 @@ class InfGPSampler(BaseSampler):
         """Attributes of a trial that ends with these values; none during start-up or where the model fails."""
         out: dict[str, float] = {}
         with self._lock:
-            distributions = self.infer_relative_search_space(study, trial)
+            distributions = self._together(study)
             if not distributions or not distributions.keys() <= trial.params.keys():
                 return out
             memory, _ = self._recall(study, distributions, trial.number)
