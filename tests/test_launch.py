@@ -13,7 +13,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from infgp.cli import main
-from infgp.launch import INSTEAD_OF, Plan, _open, _Run, _signals, distributions, hide_password
+from infgp.launch import ERROR, INSTEAD_OF, Plan, _open, _Run, _signals, distributions, hide_password
 from infgp.spacefile import read_space
 from infgp.workers import Answer
 
@@ -43,6 +43,9 @@ def nothing(x, y):
 
 def dying(x, y):
     os._exit(3)
+
+def telling(x, y):
+    raise RuntimeError("cannot reach " + os.environ["INFGP_STORAGE"])
 """
 SPACE = """
 x = { type = "float", low = 0.0, high = 1.0 }
@@ -190,7 +193,7 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
         storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)  # the other run
         run._report(trial, Answer(value=0.25))
         run._report(trial, Answer(value=0.25))
-    assert [t.value for t in complete()] == [0.25, 0.25]
+    assert [t.value for t in complete()] == [0.25]  # once, though told twice
     assert complete()[0].user_attrs == {INSTEAD_OF: 0}
 
 
@@ -239,6 +242,7 @@ def test_a_process_that_dies(capsys):
     [
         ({"run_": "objective:g"}, "has no function 'g'"),
         ({"run_": "nowhere:f"}, "'nowhere' cannot be imported"),
+        ({"run_": "broken:f"}, "'broken' cannot be imported (ValueError: two lines)"),
         ({"run_": "objective"}, "must be given as module:function"),
         ({"--space": "none.toml"}, "none.toml cannot be read"),
         ({"--trials": "0"}, "--trials must be an integer >= 1"),
@@ -246,10 +250,12 @@ def test_a_process_that_dies(capsys):
         ({"--storage": "study.db"}, "is not a database URL"),
         ({"--storage": "nosql://x"}, "is not a database URL"),
         ({"--storage": "sqlite:////no/such/folder/study.db"}, "cannot be opened"),
+        ({"--storage": "sqlite:///objective.py"}, "cannot be opened (file is not a database)"),
     ],
     ids=str,
 )
 def test_errors_take_one_line(capsys, change, message):
+    Path("broken.py").write_text("raise ValueError('two\\nlines')")
     settings = {"run_": "objective:f", "--space": "space.toml", "--trials": "2", "--storage": URL, **change}
     first = settings.pop("run_")
     assert message in failure(capsys, "run", first, *[part for item in settings.items() for part in item])
@@ -260,13 +266,49 @@ def test_other_direction(capsys):
     assert "was made to minimize; add --minimize" in failure(capsys, *command("f", 2))
 
 
+def test_other_space(capsys):
+    assert main(command("f", 1)) == 0
+    wider, other = 'x = { type = "float", low = 0.0, high = 9.0 }', 'y = { type = "int", low = 0, high = 1 }'
+    Path("space.toml").write_text(f"{wider}\n{other}")
+    err = failure(capsys, *command("f", 2))
+    assert "knows 'y' as FloatDistribution" in err
+    assert "choose another --study" in err
+    assert len(trials()) == 1
+
+
+def test_study_with_several_objectives(capsys):
+    optuna.create_study(study_name="objective:f", storage=URL, directions=["minimize", "maximize"])
+    assert "has 2 objectives; choose another --study" in failure(capsys, *command("f", 2))
+
+
+def test_ctrl_c_before_anything_is_stored():
+    Path("slow.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(60)")
+    process = start("run", "slow:f", "--space", "space.toml", "--trials", "2", "--storage", URL)
+    until(Path("begun").exists)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, "infgp: Stopped.\n")
+    assert not Path("study.db").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Query string argument")
+def test_no_password_from_the_function(capsys, monkeypatch):
+    url = f"{URL}?password=S3cret"
+    monkeypatch.setenv("INFGP_STORAGE", url)
+    assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 0
+    (failed,) = optuna.load_study(study_name="objective:telling", storage=url).trials
+    assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?password=*** ")
+    captured = capsys.readouterr()
+    assert "S3cret" not in captured.out + captured.err
+
+
 @pytest.mark.parametrize(
     "url",
     [
         "postgresql+psycopg://ann:S3cret@127.0.0.1:1/db",
         "postgresql+psycopg://ann:S3cret%40x@127.0.0.1:1/db",
         "postgresql+psycopg://127.0.0.1:1/db?user=ann&password=S3cret",
-        "postgresql://ann:S3cret@127.0.0.1:1/db",  # a driver that is not installed
+        "mysql+mysqldb://ann:S3cret@127.0.0.1:1/db",  # a driver that is not installed
         "postgresql+psycopg://ann:S3cret@127.0.0.1:port/db",
         "nosql://ann:S3cret@127.0.0.1/db",
     ],

@@ -100,11 +100,11 @@ def run(options: argparse.Namespace) -> int:
         with live(plan) as listen:
             study = launch(plan, listen)
         print(conclude(study))
-    except Interrupted as stop:
-        print(f"infgp: {stop}", file=sys.stderr)
+    except (Interrupted, KeyboardInterrupt) as stop:
+        print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
         return 130
     except InfGPError as error:
-        print(f"infgp: {hide_password(plan.storage, str(error))}", file=sys.stderr)
+        print(f"infgp: {hide_password(plan.storage, ' '.join(str(error).split()))}", file=sys.stderr)
         return 1
     except Exception:  # a bug of ours, with no password in its report
         print(hide_password(plan.storage, traceback.format_exc()), file=sys.stderr, end="")

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import unquote
@@ -172,7 +173,9 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
 
 
 def _hire(objective: str, space: Space) -> Worker:
+    """A worker that has found its function."""
     worker = Worker(objective, space)
+    worker.send(None)
     answer = worker.receive()
     if answer.error is not None:
         worker.stop()
@@ -215,19 +218,14 @@ def _open(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
         except ImportError as error:
             raise fail(
                 f"needs a driver that is not installed ({_line(error)})",
-                "install it, e.g. pip install 'psycopg[binary]' for postgresql+psycopg://…",
+                "install it: 'psycopg[binary]' for postgresql+psycopg://…, pymysql for mysql+pymysql://…",
             ) from None
-        except (SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
+        except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError) as error:
             if attempt == OPENINGS:
                 raise fail(
                     f"cannot be opened ({_line(error)})", "check that it is up and that the URL is right."
                 ) from None
             time.sleep(0.3 * attempt)
-    if study.direction.name.lower() != direction:
-        raise InvalidInputError(
-            f"The study {plan.name!r} was made to {study.direction.name.lower()}; "
-            f"{'leave out' if plan.minimize else 'add'} --minimize, or choose another --study."
-        )
     return study, storage
 
 
@@ -249,12 +247,37 @@ class _Run:
 
     def go(self) -> None:
         try:
+            self._patiently(self._check)
             self._loop()
         finally:
             for worker in (*self.idle, *self.evaluating):
                 worker.stop()
             for trial in self.evaluating.values():
                 self._abandon(trial)
+
+    def _check(self) -> None:
+        """Raise unless the study is one to go on with."""
+        from optuna.distributions import check_distribution_compatibility
+
+        name, wanted = self.plan.name, "minimize" if self.plan.minimize else "maximize"
+        made = [direction.name.lower() for direction in self.study.directions]
+        if len(made) > 1:
+            raise InvalidInputError(f"The study {name!r} has {len(made)} objectives; choose another --study.")
+        if made[0] != wanted:
+            remedy = "leave out" if self.plan.minimize else "add"
+            raise InvalidInputError(
+                f"The study {name!r} was made to {made[0]}; {remedy} --minimize, or choose another --study."
+            )
+        space = distributions(self.space)
+        for trial in self.study.get_trials(deepcopy=False):
+            for parameter in space.keys() & trial.distributions.keys():
+                try:
+                    check_distribution_compatibility(trial.distributions[parameter], space[parameter])
+                except ValueError:
+                    raise InvalidInputError(
+                        f"The study {name!r} knows {parameter!r} as {trial.distributions[parameter]}, the space file "
+                        f"{self.plan.space} has {space[parameter]}; mend it, or choose another --study."
+                    ) from None
 
     def _loop(self) -> None:
         while len(self.signals) < 2:
@@ -299,8 +322,8 @@ class _Run:
 
     def _begin(self) -> None:
         """Ask for a point and send it to a worker."""
-        worker = self.idle.pop() if self.idle else _hire(self.plan.objective, self.space)
         trial = self._patiently(self._ask)
+        worker = self.idle.pop() if self.idle else Worker(self.plan.objective, self.space)
         self.evaluating[worker] = trial
         self._patiently(lambda: self.storage.record_heartbeat(trial._trial_id))
         worker.send({name: trial.params[name] for name in self.space.names})
@@ -316,6 +339,8 @@ class _Run:
 
     def _finish(self, worker: Worker) -> None:
         answer = worker.receive()
+        if answer.error is not None:
+            answer = Answer(error=hide_password(self.plan.storage, answer.error))
         trial = self.evaluating[worker]
         if answer.error is None or self.plan.keep_going:
             self._report(trial, answer)
@@ -358,7 +383,9 @@ class _Run:
             stored = self.storage.get_trial(trial._trial_id)
             if not stored.state.is_finished():
                 raise
-            if value is not None and stored.value != value:  # another run took this one for dead
+            others = self.study.get_trials(deepcopy=False)
+            kept = stored.value == value or any(t.user_attrs.get(INSTEAD_OF) == trial.number for t in others)
+            if value is not None and not kept:  # another run took this one for dead
                 attributes = {INSTEAD_OF: trial.number}
                 self.study.add_trial(
                     create_trial(
@@ -382,7 +409,8 @@ class _Run:
     def _beat(self) -> None:
         """Show that our trials are alive, and fail those whose run is not.
 
-        A trial that was never heard of, because its run died between making it and its first beat, is given one.
+        One that should long have been heard of may never have been, because its run died between making it and its
+        first beat; it is given one.
         """
         from optuna.storages import fail_stale_trials
         from optuna.trial import TrialState
@@ -390,12 +418,15 @@ class _Run:
         if time.monotonic() - self.beaten < self.plan.heartbeat:
             return
         ours = {trial._trial_id for trial in self.evaluating.values()}
-        running = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-        new = {trial._trial_id for trial in running} - ours - self.met
-        for trial_id in ours | new:
+        for trial_id in ours:
             self.storage.record_heartbeat(trial_id)
-        self.met |= new
         fail_stale_trials(self.study)
+        long_ago = datetime.now() - timedelta(seconds=MISSED_BEATS * self.plan.heartbeat)
+        running = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        old = {t._trial_id for t in running if t.datetime_start is not None and t.datetime_start < long_ago}
+        for trial_id in old - ours - self.met:
+            self.storage.record_heartbeat(trial_id)
+        self.met |= old
         self.beaten = time.monotonic()
 
     def _patiently(self, call: Callable[[], T]) -> T:

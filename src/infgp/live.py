@@ -97,7 +97,7 @@ def conclude(study: Study) -> str:
     assert isinstance(study.sampler, InfGPSampler)
     try:
         found = study.sampler.recommend(study)
-    except InfGPError as error:
+    except (InfGPError, ArithmeticError, ValueError) as error:
         return f"No recommendation: {error}"
     lines = [f"  {name} = {value!r}" for name, value in found.point.items()]
     return "\n".join(

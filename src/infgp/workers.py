@@ -52,15 +52,15 @@ class Worker:
         self._process.start()
         theirs.close()
 
-    def send(self, point: Point) -> None:
-        """Begin an evaluation; a dead worker shows when it is asked for the answer."""
+    def send(self, point: Point | None) -> None:
+        """Begin an evaluation, or ask with None whether the function is there; a dead worker shows in its answer."""
         try:
             self.connection.send(point)
         except OSError:
             self.connection.close()
 
     def receive(self) -> Answer:
-        """The answer, waiting for it; the first one, with neither value nor error, says that the function is there."""
+        """The answer, waiting for it; one with neither value nor error is to None."""
         try:
             answer = self.connection.recv()
             assert isinstance(answer, Answer)
@@ -119,10 +119,10 @@ def _work(connection: Connection, target: str, space: Space) -> None:
     except InvalidInputError as error:
         connection.send(Answer(error=str(error)))
         return
-    connection.send(Answer())
     try:
         while True:
-            connection.send(_evaluate(call, connection.recv()))
+            point = connection.recv()
+            connection.send(Answer() if point is None else _evaluate(call, point))
     except (EOFError, OSError):  # the parent is gone
         return
 
