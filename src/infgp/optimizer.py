@@ -274,6 +274,11 @@ class Optimizer:
         return tuple(replace(o, point=dict(o.point)) for o in self._observations)
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """How many evaluations were told, and how many of them succeeded."""
+        return len(self._observations), sum(o.value is not None for o in self._observations)
+
+    @property
     def pending(self) -> tuple[Point, ...]:
         """Points asked for and not told yet, in their order."""
         return tuple(dict(point) for point in self._pending)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,7 @@ try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
     from optuna.samplers import BaseSampler
     from optuna.samplers._base import _process_constraints_after_trial
-    from optuna.search_space import intersection_search_space
+    from optuna.search_space import IntersectionSearchSpace
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as error:
@@ -48,7 +49,7 @@ FAILED = "infgp:failed"
 #: ... and the values that a running trial has been given and may not have asked for yet.
 GIVEN = "infgp:given"
 #: Sweeps of the chain for each trial (see `infgp.optimizer.NEXT`): a study's workers all do them, so they are fewer.
-SWEEPS = (100_000, 2, 20)
+SWEEPS = (60_000, 2, 20)
 #: Constraints beyond this are as good as infinite.
 LARGEST_CONSTRAINT = 1e150
 
@@ -149,6 +150,7 @@ class InfGPSampler(BaseSampler):
         self._independent_sampler = independent_sampler
         self._store_beliefs = store_beliefs
         self._memory: _Memory | None = None
+        self._searched = ("", IntersectionSearchSpace())  # a study's name, and what its trials have in common
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -248,7 +250,10 @@ class InfGPSampler(BaseSampler):
         """What is chosen together."""
         if self._fixed is not None:
             return dict(self._fixed)
-        return _varying(intersection_search_space(study.get_trials(deepcopy=False)))
+        with self._lock:
+            if self._searched[0] != study.study_name:
+                self._searched = (study.study_name, IntersectionSearchSpace())
+            return _varying(self._searched[1].calculate(study))
 
     def _recall(self, study: Study, distributions: Distributions, asking: int) -> tuple[_Memory, list[Point]]:
         """The memory, told of all trials that have ended, and the points of those that have not."""
@@ -269,19 +274,18 @@ class InfGPSampler(BaseSampler):
         objectives = [Optimizer(space, "maximize" if up else "minimize", **self._options) for up in maximise]
         return _Memory(study.study_name, dict(distributions), tuple(study.directions), space, objectives)
 
-    def _tell(self, memory: _Memory, trial: FrozenTrial, outcome: Outcome) -> None:
-        """Tell the optimizers of a trial; one that lacks a parameter, or is out of range, is passed over for good."""
+    def _tell(self, memory: _Memory, trial: FrozenTrial, outcome: Outcome) -> bool:
+        """Tell the optimizers of a trial; one that lacks a parameter, or is out of range, is passed over: False."""
         memory.told[trial.number] = outcome
         point = _point(memory, trial)
         if point is None:
-            return
+            return False
         for optimizer, value in zip(memory.objectives, outcome or (None,) * len(memory.objectives), strict=True):
             optimizer.tell(point, value)
-        if outcome is None:
-            return
-        for name, value in _constraints(trial).items():
+        for name, value in (_constraints(trial) if outcome else {}).items():
             optimizer = memory.constraints.setdefault(name, Optimizer(memory.space, **self._options))
             optimizer.tell(point, float(np.clip(value, -LARGEST_CONSTRAINT, LARGEST_CONSTRAINT)))
+        return True
 
     def _beliefs(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:
         """Attributes of a trial that ends with these values; none during start-up or where the model fails."""
@@ -293,10 +297,9 @@ class InfGPSampler(BaseSampler):
             memory, _ = self._recall(study, distributions, trial.number)
             if len(memory.told) + 1 < self._startup(memory.space) or trial.number in memory.told:
                 return out
-            before = [len(o.observations) for o in memory.objectives]
-            self._tell(memory, trial, tuple(values))
+            told = self._tell(memory, trial, tuple(values))
             for k, optimizer in enumerate(memory.objectives):
-                if len(optimizer.observations) == before[k] or optimizer.observations[-1].value is None:
+                if not told or not math.isfinite(values[k]):
                     continue
                 try:
                     p = optimizer.posterior(self._generator(1, trial.number, k), SWEEPS)
@@ -321,12 +324,12 @@ class InfGPSampler(BaseSampler):
     def _propose(self, memory: _Memory, pending: list[Point], number: int) -> FloatArray:
         """A position in the unit cube; whatever goes wrong, a valid one."""
         space, main = memory.space, memory.objectives[0]
-        if len(main.observations) + len(pending) < self._startup(space):
+        told, rewarded = zip(*(optimizer.counts for optimizer in memory.objectives), strict=True)
+        if told[0] + len(pending) < self._startup(space):
             design = np.random.default_rng(np.random.SeedSequence(self._design_entropy))
             return np.asarray(space.sobol(design, number + 1)[number])
         rng = self._generator(2, number)
         uniform = np.asarray(space.snap(rng.random((1, space.d)))[0])
-        rewarded = [sum(o.value is not None for o in optimizer.observations) for optimizer in memory.objectives]
         if not all(rewarded) or rng.random() < main.exploration.chance(rewarded[0]):
             return uniform
         try:
