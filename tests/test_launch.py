@@ -333,6 +333,10 @@ def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch):
     assert "S3cret" not in err
 
 
+def test_no_password_in_a_plan_that_is_printed():
+    assert "S3cret" not in repr(Plan("f:f", "space.toml", 1, storage="postgresql://ann:S3cret@host/db"))
+
+
 @pytest.mark.parametrize(
     ("url", "secret"),
     [

@@ -59,7 +59,7 @@ class Plan:
     space: str
     trials: int
     jobs: int = 1
-    storage: str = "sqlite:///infgp.db"
+    storage: str = field(default="sqlite:///infgp.db", repr=False)  # may hold a password
     study: str | None = None
     minimize: bool = False
     seed: int | None = None

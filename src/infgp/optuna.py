@@ -412,38 +412,39 @@ def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
     """The parameter of infgp that stands for a distribution: steps are counted, choices numbered."""
     if isinstance(distribution, CategoricalDistribution):
         return Choice(range(len(distribution.choices)))
-    if isinstance(distribution, FloatDistribution) and distribution.step is None:
+    if (grid := _grid(distribution)) is not None:
+        low, high, step = grid
+        return Int(0, round((high - low) / step))
+    if isinstance(distribution, FloatDistribution):
         return Float(distribution.low, distribution.high, distribution.log)
-    if isinstance(distribution, IntDistribution) and distribution.step == 1:
+    if isinstance(distribution, IntDistribution):
         return Int(distribution.low, distribution.high, distribution.log)
-    if isinstance(distribution, FloatDistribution | IntDistribution):
-        return Int(0, round((distribution.high - distribution.low) / _step(distribution)))
     raise InvalidInputError(
         f"The parameter {name!r} has the distribution {distribution!r}, which infgp does not know; use suggest_float, "
         "suggest_int or suggest_categorical."
     )
 
 
-def _step(distribution: FloatDistribution | IntDistribution) -> float:
-    return distribution.step or 1.0
-
-
-def _counted(distribution: BaseDistribution) -> bool:
-    """Whether values are numbered in steps from the lowest."""
-    if isinstance(distribution, FloatDistribution):
-        return distribution.step is not None
-    return isinstance(distribution, IntDistribution) and distribution.step != 1
+def _grid(distribution: BaseDistribution) -> tuple[float, float, float] | None:
+    """Lowest value, highest value and step, where values are counted in steps."""
+    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
+        return distribution.low, distribution.high, distribution.step
+    if isinstance(distribution, IntDistribution) and distribution.step != 1:
+        return distribution.low, distribution.high, distribution.step
+    return None
 
 
 def _inward(distribution: BaseDistribution, internal: float) -> float | int:
     """From Optuna's internal representation to a value of the parameter of infgp."""
-    if isinstance(distribution, FloatDistribution | IntDistribution) and _counted(distribution):
-        return round((internal - distribution.low) / _step(distribution))
+    if (grid := _grid(distribution)) is not None:
+        low, _, step = grid
+        return round((internal - low) / step)
     return internal if isinstance(distribution, FloatDistribution) else int(internal)
 
 
 def _outward(distribution: BaseDistribution, value: Any) -> Any:
     """From a value of the parameter of infgp to Optuna's external representation."""
-    if isinstance(distribution, FloatDistribution | IntDistribution) and _counted(distribution):
-        value = min(distribution.low + value * distribution.step, distribution.high)
+    if (grid := _grid(distribution)) is not None:
+        low, high, step = grid
+        value = min(low + value * step, high)
     return distribution.to_external_repr(float(value))
