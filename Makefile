@@ -17,6 +17,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 test-slow: $(VENV)/.test
+	$(BIN)/pip install -q -e '.[test,ray]'
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 
 lint: $(VENV)/.test
@@ -30,6 +31,7 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.split_merge_variants
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.ask_latency
+	$(BIN)/python -m benchmarks.optuna_overhead
 	$(BIN)/python -m benchmarks.start_independence
 	$(BIN)/python -m benchmarks.start_independence --table
 	$(BIN)/python -m benchmarks.robust_regret

@@ -146,8 +146,8 @@ def table() -> str:
             higher[m] += bool(means["infgp"][1] > means[m][1])
     lines += [
         "",
-        "RMSE of `infgp` over that of another method, geometric mean over cells (95 % interval), and in how many cells it",
-        "is at most 1.1 times as large; in how many cells the log density is higher.",
+        "RMSE of `infgp` over that of another method, geometric mean over cells (95 % interval), in how many cells it",
+        "is at most 1.1 times as large, and in how many the log density is higher.",
         "",
         *header("over", "ratio", "at most 1.1", "higher log density"),
     ]

@@ -1,9 +1,11 @@
-"""The command line: ``infgp demo``."""
+"""The command line: ``infgp demo``, ``infgp run``."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,6 +39,79 @@ def demo(out: str, seed: int, budget: int) -> None:
     print(f"Picture: {out}")
 
 
+RUN_HELP = """\
+Find the input with the best expected value of a noisy function.
+
+The function is called with the parameters by name, f(rate=0.01, kind="b"), or, if it has a single parameter whose name
+is not in the space, with all of them in one dict. It returns a number; None or NaN for a failed evaluation.
+
+The space is a TOML file with a line for each parameter:
+
+    rate = { type = "float", low = 1e-4, high = 1.0, log = true }
+    layers = { type = "int", low = 1, high = 6 }
+    kind = { type = "choice", options = ["a", "b"] }
+
+Everything is stored as it happens. A run that was stopped, or killed, goes on when the same command is given again;
+given on several machines with one --storage, they share the work. Any tool that knows Optuna reads the study.
+"""
+RUN_EXAMPLES = """\
+examples:
+  infgp run train:loss --space space.toml --trials 200 --jobs 4 --minimize
+  infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
+  optuna-dashboard sqlite:///infgp.db
+
+exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C
+"""
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``infgp run``."""
+    add = parser.add_argument
+    add("objective", metavar="module:function", help="the function, found from this folder or among what is installed")
+    add("--space", required=True, metavar="FILE", help="the parameters, in TOML (see above)")
+    add("--trials", type=int, required=True, metavar="N", help="trials that the study is to have in the end")
+    add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
+    add(
+        "--storage",
+        metavar="URL",
+        help="database: sqlite:///file.db, postgresql+psycopg://…, mysql+pymysql://… (default: the environment "
+        "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
+    )
+    add("--study", metavar="NAME", help="name of the study, by which it goes on (default: module:function)")
+    add("--minimize", action="store_true", help="find the least expected value, not the largest")
+    add("--seed", type=int, metavar="S", help="random seed")
+    add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
+    add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
+    add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command ``infgp run``: its exit code."""
+    optuna = require("optuna", "cli")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    from infgp.launch import Interrupted, Plan, hide_password
+    from infgp.launch import run as launch
+    from infgp.live import conclude, live
+
+    settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
+    settings["storage"] = options.storage or os.environ.get("INFGP_STORAGE") or Plan.storage
+    plan = Plan(**settings)
+    try:
+        with live(plan) as listen:
+            study = launch(plan, listen)
+        print(conclude(study))
+    except (Interrupted, KeyboardInterrupt) as stop:
+        print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
+        return 130
+    except InfGPError as error:
+        print(f"infgp: {hide_password(plan.storage, ' '.join(str(error).split()))}", file=sys.stderr)
+        return 1
+    except Exception:  # a bug of ours, with no password in its report
+        print(hide_password(plan.storage, traceback.format_exc()), file=sys.stderr, end="")
+        return 1
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the command ``infgp``.
 
@@ -58,8 +133,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo_parser.add_argument("--out", default="infgp-demo.png", help="picture to write (default: %(default)s)")
     demo_parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
     demo_parser.add_argument("--budget", type=int, default=50, help="evaluations for each (default: %(default)s)")
+    add_run(
+        commands.add_parser(
+            "run",
+            help="optimize a function of yours; stored as it happens, on any number of machines",
+            description=RUN_HELP,
+            epilog=RUN_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     options = parser.parse_args(arguments)
     try:
+        if options.command == "run":
+            return run(options)
         demo(options.out, options.seed, options.budget)
     except InfGPError as error:
         print(f"infgp: {error}", file=sys.stderr)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.special import gammaln
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from infgp.errors import NumericalError
 
@@ -25,8 +27,14 @@ def one_blas_thread() -> AbstractContextManager[object]:
     Our matrices are small: a second thread costs more than it brings (20 times more on a busy two-core
     machine), and a fixed number of threads keeps sums, and so seeds, reproducible.
     """
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
+    limits: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries with thread pools, NumPy's and SciPy's among them; looking for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def cholesky(a: FloatArray) -> FloatArray:

@@ -6,7 +6,8 @@ continuous coordinates; integers and choices are then improved one at a time.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ WIDEST, NARROWEST = 0.2, 0.002
 STARTS, FIRST_ITERATIONS, FINALISTS, ITERATIONS = 64, 10, 6, 60
 #: Rounds of one-at-a-time changes of integers and choices.
 ROUNDS = 4
+
+
+#: Values at the rows of an array of positions, shape (m,).
+Values: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 class Score(Protocol):
@@ -59,14 +64,15 @@ def candidates(
 
 
 def pick(
-    rng: np.random.Generator, score: Score, space: Space, good: FloatArray, spread: int, around: int
+    rng: np.random.Generator, score: Values, space: Space, good: FloatArray, spread: int, around: int
 ) -> FloatArray:
     """The best of some candidates, shape (d,), without gradients; integers and choices are improved from there.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    score : Score
+    score : callable
+        Values in batch; no gradients.
     space : Space
     good : array, shape (k, d)
     spread, around : int
@@ -176,7 +182,7 @@ def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool
     return space.snap(out)
 
 
-def _exchange(score: Score, space: Space, starts: FloatArray) -> FloatArray:
+def _exchange(score: Values, space: Space, starts: FloatArray) -> FloatArray:
     """Improve integers and choices, one at a time."""
     out = []
     for x in starts:

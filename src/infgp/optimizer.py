@@ -88,6 +88,35 @@ class _Chain:
     unit: tuple[float, float]
 
 
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What an optimizer believes, in the model's units: for those who choose the next point by other means.
+
+    Attributes
+    ----------
+    states : tuple of State
+    data : Data
+        Inputs in the unit cube and rewards, larger is better, standardised and perhaps bent.
+    model : Model
+    failed : array, shape (k, d)
+        Inputs whose evaluation failed.
+    scale : RewardScale
+    bent : bool
+    """
+
+    states: tuple[State, ...]
+    data: Data
+    model: Model
+    failed: FloatArray
+    scale: RewardScale
+    bent: bool
+
+    def standard(self, reward: float) -> float:
+        """A reward, larger is better, in the model's units."""
+        z = self.scale.to_standard(np.array([reward]))
+        return float((bend(z) if self.bent else z)[0])
+
+
 class Optimizer:
     """Bayesian optimization that is not fooled by one lucky draw.
 
@@ -254,6 +283,11 @@ class Optimizer:
         return tuple(replace(o, point=dict(o.point)) for o in self._observations)
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """How many evaluations were told, and how many of them succeeded."""
+        return len(self._observations), sum(o.value is not None for o in self._observations)
+
+    @property
     def pending(self) -> tuple[Point, ...]:
         """Points asked for and not told yet, in their order."""
         return tuple(dict(point) for point in self._pending)
@@ -302,6 +336,34 @@ class Optimizer:
         except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
             logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
         return uniform
+
+    def posterior(self, rng: np.random.Generator, budget: tuple[int, int, int] = NEXT) -> Posterior:
+        """The chain brought up to the rewards told so far, with all that is needed to make use of it.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Moves the chain if there are new rewards.
+        budget : tuple of int
+            Sweeps for these: work, least and most, as for `NEXT`.
+
+        Examples
+        --------
+        >>> import infgp, numpy as np
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)})
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, x)
+        >>> optimizer.posterior(np.random.default_rng(0)).data.x.shape
+        (6, 1)
+        """
+        x, y = self._rewards()
+        if not y.size:
+            raise InvalidInputError("There is no posterior yet: tell at least one reward first.")
+        with one_blas_thread():
+            self._chain = self._advance(rng, x, y, budget, STATES)
+        failed = self._encoded[[o.value is None for o in self._observations]]
+        data, unit = self._data(x, y, self._chain.unit), self._chain.unit
+        return Posterior(self._chain.states, data, self._model, failed, RewardScale(*unit), self._bent)
 
     # --- Recommend ---------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
+from infgp.calling import caller
 from infgp.errors import InvalidInputError, check_int, check_positive, require
 from infgp.optimizer import Observation, Optimizer, Recommendation
 from infgp.progress import progress_bar
@@ -178,7 +178,7 @@ def _run(
         check_positive("max_seconds", max_seconds)
     if not callable(f):
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
-    call = _caller(f, optimizer.space)
+    call = caller(f, optimizer.space)
     workers = 1 if executor is None else _workers(executor, n_workers)
     begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
     begun, running, stopped_by = 0, dict[Future[float | None], Point](), "budget"
@@ -239,27 +239,6 @@ def _optimizer(
     if space.direction != direction:
         raise InvalidInputError(f"The optimizer was made to {space.direction}; call infgp.{space.direction} with it.")
     return space
-
-
-def _caller(f: Callable[..., float | None], space: Space) -> Callable[[Point], float | None]:
-    """How `f` takes a point: by name, or as one dict."""
-    try:
-        parameters = inspect.signature(f).parameters.values()
-    except (TypeError, ValueError):
-        return _ByName(f)
-    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [p.name for p in parameters if p.default is inspect.Parameter.empty and p.kind in by_position]
-    return f if len(needed) == 1 and needed[0] not in space.names else _ByName(f)
-
-
-@dataclass(frozen=True)
-class _ByName:
-    """`f` with the values of a point as keyword arguments; unlike a closure it can be sent to another process."""
-
-    f: Callable[..., float | None]
-
-    def __call__(self, point: Point) -> float | None:
-        return self.f(**point)
 
 
 def _workers(executor: Executor, n_workers: int | None) -> int:

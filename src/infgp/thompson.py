@@ -94,6 +94,15 @@ def believe(state: State, data: Data, model: Model, x: FloatArray, y: FloatArray
     return replace(state, labels=labels), Data(np.vstack((data.x, x)), np.concatenate((data.y, y)), noise)
 
 
+def anticipate(
+    rng: np.random.Generator, state: State, data: Data, model: Model, pending: FloatArray, failed: FloatArray
+) -> tuple[State, Data]:
+    """State and data with poor rewards at inputs that failed, and rewards drawn from the posterior at pending ones."""
+    state, data = believe(state, data, model, failed, np.full(failed.shape[0], np.percentile(data.y, 16.0)))
+    rewards = draw_path(rng, state, data, model, "main")(pending) if pending.size else np.empty(0)
+    return believe(state, data, model, pending, rewards)
+
+
 def suggest(
     rng: np.random.Generator,
     states: Sequence[State],
@@ -137,12 +146,7 @@ def suggest(
     """
     if acquisition != "logei":
         states = [states[int(rng.integers(len(states)))]]
-    poor = np.full(failed.shape[0], np.percentile(data.y, 16.0))
-    believed = []
-    for state in states:
-        state, known = believe(state, data, model, failed, poor)
-        rewards = draw_path(rng, state, known, model, "main")(pending) if pending.size else np.empty(0)
-        believed.append(believe(state, known, model, pending, rewards))
+    believed = [anticipate(rng, state, data, model, pending, failed) for state in states]
     if acquisition == "logei":
         beliefs = [Belief.of(state, known, model, target) for state, known in believed]
         everywhere = believed[0][1].x

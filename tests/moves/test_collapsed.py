@@ -465,6 +465,29 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
         assert arrays["quadratics"][label] == pytest.approx(r[s] @ (exact @ r)[s])
 
 
+def test_small_noise_needs_no_second_sweep(rng, monkeypatch):
+    """An outlier among many precise values joins their surface and leaves it: α stays right, and is not redone."""
+    n = 300
+    x = rng.random((n, 2))
+    model = Model("se", Priors().resolve(2), ard=False)
+    labels = (rng.random(n) < 0.1).astype(np.int64)
+    scales = {"sigma2": np.array([1.3]), "tau2": np.array([1e-5]), "phi": np.full((1, 2), 4.0)}
+    state = replace(prior_draw(rng, x, model), labels=labels, **scales)
+    calls = []
+    right = assign_module._visit
+
+    def spy(*arguments):
+        out, drift = right(*arguments)
+        calls.append((drift, np.sum(out != arguments[0])))
+        return out, drift
+
+    monkeypatch.setattr(assign_module, "_visit", spy)
+    assign(rng, state, Data(x, np.sin(5.0 * x.sum(axis=1)) + 0.003 * rng.normal(size=n)), model)
+    ((drift, changed),) = calls
+    assert changed > 10
+    assert drift < 1e-9
+
+
 def test_drift_is_checked(rng, monkeypatch):
     """Where updates lose accuracy, the sweep is done again in parts, with fresh factorisations."""
     n = 40

@@ -22,8 +22,9 @@ from infgp.moves.collapsed import KERNEL_CODE
 from infgp.partition import IntArray
 
 #: Largest error of the linear systems after a sweep, relative to the largest residual. Beyond it the sweep is done
-#: again with fresh factorisations on the way.
-DRIFT_LIMIT = 1e-6
+#: again with fresh factorisations on the way. Since α is refined after every change, the error that it shows is about
+#: the square of that of the inverses.
+DRIFT_LIMIT = 1e-7
 #: Parts into which a sweep is cut on the first, second … attempt.
 PARTS = (1, 8, 64)
 

@@ -1,0 +1,388 @@
+"""The sampler in Optuna's own test classes, and what these leave out."""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+from wsgiref.util import setup_testing_defaults
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    MultiObjectiveSamplerTestCase,
+    RelativeSamplerTestCase,
+)
+from optuna.trial import TrialState, create_trial
+
+from infgp import optuna as adapter
+from infgp.errors import InvalidInputError
+from infgp.optuna import InfGPSampler
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+XY = {"x": FloatDistribution(0.0, 1.0), "y": FloatDistribution(0.0, 1.0)}
+
+
+class TestInfGPSampler(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
+    @pytest.fixture
+    def sampler(self):
+        return lambda: InfGPSampler(seed=0)
+
+
+class TestModelFromTheSecondTrial(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
+    """The same with the model in place of the design."""
+
+    @pytest.fixture
+    def sampler(self):
+        return lambda: InfGPSampler(seed=0, n_startup_trials=1)
+
+
+def bowl(trial):
+    return (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2 + (trial.suggest_float("y", 0.0, 1.0) - 0.6) ** 2
+
+
+def run(sampler, n, objective=bowl, **settings):
+    study = optuna.create_study(sampler=sampler, **settings)
+    study.optimize(objective, n_trials=n)
+    return study
+
+
+def grid(sampler=None, n=5, f=lambda x, y: (x - 0.3) ** 2 + (y - 0.6) ** 2, **settings):
+    """A study with n² completed trials on a grid."""
+    study = optuna.create_study(sampler=sampler or InfGPSampler(seed=0), **settings)
+    for x in np.linspace(0.0, 1.0, n):
+        for y in np.linspace(0.0, 1.0, n):
+            study.add_trial(create_trial(params={"x": x, "y": y}, distributions=XY, value=f(x, y)))
+    return study
+
+
+# --- Distributions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        FloatDistribution(-3.0, 7.0),
+        FloatDistribution(1e-7, 10.0, log=True),
+        FloatDistribution(-10.2, 10.2, step=0.1),
+        IntDistribution(-4, 9),
+        IntDistribution(1, 1000, log=True),
+        IntDistribution(3, 17, step=7),
+        CategoricalDistribution(["a", None, 1, 2.5]),
+    ],
+    ids=str,
+)
+def test_values_go_there_and_back(distribution, rng):
+    space = adapter._space({"p": distribution})
+    for point in space.from_unit(rng.random((50, space.d))):
+        value = adapter._outward(distribution, point["p"])
+        internal = distribution.to_internal_repr(value)
+        assert distribution._contains(internal)
+        back = adapter._inward(distribution, internal)
+        assert back == pytest.approx(point["p"])
+
+
+def test_the_whole_grid_of_steps_is_reached(rng):
+    distribution = FloatDistribution(0.0, 0.9, step=0.3)
+    space = adapter._space({"p": distribution})
+    values = {adapter._outward(distribution, p["p"]) for p in space.from_unit(rng.random((200, 1)))}
+    assert sorted(values) == pytest.approx([0.0, 0.3, 0.6, 0.9])
+
+
+def test_what_cannot_be_searched_is_refused():
+    with pytest.raises(InvalidInputError, match="use a larger unit"):
+        InfGPSampler(search_space={"n": IntDistribution(0, 2**60)})
+    with pytest.raises(InvalidInputError, match="acquisition='ei' is not known"):
+        InfGPSampler(acquisition="ei")
+    with pytest.raises(InvalidInputError, match="seed must be an integer >= 0"):
+        InfGPSampler(seed=-1)
+    with pytest.raises(InvalidInputError, match="n_startup_trials"):
+        InfGPSampler(n_startup_trials=0)
+
+
+# --- Search ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_both_directions(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    study = run(InfGPSampler(seed=1), 25, lambda trial: sign * bowl(trial), direction=direction)
+    assert abs(study.best_value) < 0.003
+
+
+def test_outliers_do_not_mislead():
+    """One value in ten is absurdly good; the search still ends where values are good as a rule."""
+
+    def objective(trial):
+        return bowl(trial) - (50.0 if trial.number % 10 == 7 else 0.0)
+
+    study = run(InfGPSampler(seed=0), 45, objective)
+    last = [(t.params["x"], t.params["y"]) for t in study.trials[-10:]]
+    assert np.median(np.hypot(*(np.array(last) - [0.3, 0.6]).T)) < 0.15
+
+
+def test_mixed_space():
+    def objective(trial):
+        rate = trial.suggest_float("rate", 1e-5, 1.0, log=True)
+        layers = trial.suggest_int("layers", 1, 9, step=2)
+        kind = trial.suggest_categorical("kind", ["a", "b", None])
+        return abs(np.log10(rate) + 2) + 0.3 * abs(layers - 5) + (kind is not None)
+
+    study = run(InfGPSampler(seed=0), 40, objective)
+    assert study.best_params["kind"] is None
+    assert study.best_params["layers"] == 5
+    assert study.best_value < 0.3
+
+
+def test_start_up_design_is_spread_from_the_first_trial():
+    study = run(InfGPSampler(seed=0, search_space=XY, n_startup_trials=8), 8)
+    x = np.array([t.params["x"] for t in study.trials])
+    assert sorted(np.floor(8 * x).astype(int)) == list(range(8))  # one in each eighth: Sobol
+
+
+def test_same_seed_same_trials():
+    first, second = (run(InfGPSampler(seed=5), 12) for _ in range(2))
+    assert [t.params for t in first.trials] == [t.params for t in second.trials]
+    assert [t.user_attrs for t in first.trials] == [t.user_attrs for t in second.trials]
+
+
+def test_workers_with_one_seed_do_not_repeat_each_other():
+    study = optuna.create_study()
+    seen = []
+    for _ in range(16):  # each of them as fresh as a worker that has just started
+        study.sampler = InfGPSampler(seed=0)
+        seen.append(study.ask({"x": FloatDistribution(0.0, 1.0)}).params["x"])
+    assert len(set(seen)) == 16
+
+
+def test_points_are_not_repeated():
+    """Under noise the best expected improvement is often at a point already tried; the next lies beside it."""
+    rng = np.random.default_rng(0)
+    study = run(InfGPSampler(seed=0), 50, lambda trial: bowl(trial) + 0.1 * rng.standard_normal())
+    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 50
+
+
+def test_a_step_aside_stays_in_the_space(rng):
+    space = adapter._space({"x": FloatDistribution(0.0, 1.0), "n": IntDistribution(1, 9)})
+    for corner in space.to_unit([{"x": x, "n": n} for x in (0.0, 1.0) for n in (1, 9)]):
+        moved = adapter._apart(rng, corner, corner[None], space)
+        assert 0.0 < abs(moved[0] - corner[0]) < 0.01
+        assert 0.0 <= moved[0] <= 1.0
+        assert moved[1] == corner[1]
+        assert adapter._apart(rng, corner, 1.0 - corner[None], space) is corner
+
+
+def test_reseeding_changes_what_comes():
+    samplers = [InfGPSampler(seed=0) for _ in range(2)]
+    samplers[1].reseed_rng()
+    a, b = (grid(sampler).ask(XY).params for sampler in samplers)
+    assert a != b
+
+
+def test_threads():
+    study = optuna.create_study(sampler=InfGPSampler(seed=0))
+    study.optimize(bowl, n_trials=24, n_jobs=4)
+    assert [t.state for t in study.trials] == [TrialState.COMPLETE] * 24
+    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 24
+
+
+# --- Memory ----------------------------------------------------------------------------------------------------------
+
+
+def test_warm_chain_is_kept_and_made_anew_when_absent(monkeypatch):
+    blanks = []
+    blank = InfGPSampler._blank
+    monkeypatch.setattr(InfGPSampler, "_blank", lambda self, *a: blanks.append(1) or blank(self, *a))
+    study = run(InfGPSampler(seed=0, search_space=XY), 10)
+    assert len(blanks) == 1
+    study.sampler = InfGPSampler(seed=0, search_space=XY)  # another process
+    study.optimize(bowl, n_trials=2)
+    assert len(blanks) == 2
+    assert len(study.sampler._memory.objectives[0].observations) == 12
+
+
+def test_one_sampler_in_another_study_forgets(tmp_path):
+    """Even where both have the same values; the other study is searched in its own parameters."""
+    sampler, storage = InfGPSampler(seed=0), f"sqlite:///{tmp_path / 'study.db'}"
+    grid(sampler, 3, lambda x, y: 1.0, storage=storage).ask(XY)
+    other = optuna.create_study(sampler=sampler, storage=storage)
+    for x in np.linspace(0.0, 1.0, 9):
+        other.add_trial(create_trial(params={"x": x}, distributions={"x": XY["x"]}, value=1.0))
+    other.ask({"x": XY["x"]})
+    assert [o.point for o in sampler._memory.objectives[0].observations] == [t.params for t in other.trials[:9]]
+
+
+def test_copies_and_pickles():
+    study = run(InfGPSampler(seed=0), 10)
+    for twin in (copy.deepcopy(study.sampler), pickle.loads(pickle.dumps(study.sampler))):
+        other = copy.deepcopy(study)
+        other.sampler = twin
+        other.optimize(bowl, n_trials=1)
+        mine = copy.deepcopy(study)
+        mine.optimize(bowl, n_trials=1)
+        assert other.trials[-1].params == mine.trials[-1].params
+
+
+def test_a_value_that_never_reached_the_storage_is_forgotten(monkeypatch):
+    def down(*_, **__):
+        raise RuntimeError("down")
+
+    study = grid()
+    trial = study.ask(XY)
+    with monkeypatch.context() as broken:
+        broken.setattr(study._storage, "set_trial_state_values", down)
+        with pytest.raises(RuntimeError, match="down"):
+            study.tell(trial, 0.5)
+    study.tell(trial, state=TrialState.FAIL)
+    study.ask(XY)
+    assert [o.value for o in study.sampler._memory.objectives[0].observations].count(0.5) == 0
+
+
+# --- Pending, failed, pruned -----------------------------------------------------------------------------------------
+
+
+def test_running_trials_are_pending():
+    study = grid()
+    points = [study.ask(XY).params for _ in range(6)]
+    away = [np.hypot(p["x"] - q["x"], p["y"] - q["y"]) for i, p in enumerate(points) for q in points[:i]]
+    assert min(away) > 1e-3
+    _, pending = study.sampler._recall(study, XY, -1)
+    assert pending == points
+
+
+def test_values_given_and_not_yet_asked_for_are_pending():
+    study = grid()
+    trial = study.ask()
+    x = trial.suggest_float("x", 0.0, 1.0)  # y is decided too, but nobody has asked for it
+    _, pending = study.sampler._recall(study, XY, -1)
+    assert [p["x"] for p in pending] == [x]
+
+
+def test_failed_and_pruned_trials_are_poor_points_and_lost_ones_are_none():
+    study = grid()
+    for state in (TrialState.FAIL, TrialState.PRUNED):
+        study.tell(study.ask(XY), state=state)
+    lost = study.ask(XY)  # its worker is killed: failed by the heartbeat, without the sampler
+    study._storage.set_trial_state_values(lost._trial_id, TrialState.FAIL)
+    study.ask(XY)
+    observations = study.sampler._memory.objectives[0].observations
+    assert [o.value for o in observations[25:]] == [None, None]
+
+
+def test_a_region_that_fails_is_left():
+    def objective(trial):
+        value = bowl(trial)
+        if trial.params["x"] < 0.4:
+            raise optuna.TrialPruned
+        return value
+
+    study = run(InfGPSampler(seed=0), 40, objective)
+    late = [t.state for t in study.trials[20:]]
+    assert late.count(TrialState.COMPLETE) > len(late) / 2
+    assert study.best_value < 0.05
+
+
+# --- Constraints and several objectives ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("acquisition", ["logei", "thompson"])
+@pytest.mark.parametrize("way", ["function", "trial"])
+def test_constraints(way, acquisition):
+    """The least x + y where both are at least a half in sum."""
+
+    def objective(trial):
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        if way == "trial":
+            trial.set_constraint("sum", 0.5 - x - y)
+        return x + y
+
+    function = (lambda t: (0.5 - t.params["x"] - t.params["y"],)) if way == "function" else None
+    study = run(InfGPSampler(seed=0, constraints_func=function, acquisition=acquisition), 30, objective)
+    feasible = [t.value for t in study.trials if t.value >= 0.5]
+    assert min(feasible) < 0.55
+    assert len(feasible) > 10
+
+
+def test_no_feasible_point_yet():
+    study = optuna.create_study(sampler=InfGPSampler(seed=0, constraints_func=lambda t: (0.9 - t.params["x"],)))
+    for x in (0.0, 0.2, 0.4, 0.6, 0.0, 0.3):
+        study.enqueue_trial({"x": x, "y": 0.5})
+    study.optimize(bowl, n_trials=12)
+    assert max(t.params["x"] for t in study.trials) > 0.85
+
+
+def test_two_objectives_spread_along_the_front():
+    """Distances to two points: the front is the line between them."""
+
+    def objective(trial):
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        return np.hypot(x - 0.2, y - 0.5), -np.hypot(x - 0.8, y - 0.5)
+
+    study = run(InfGPSampler(seed=0), 40, objective, directions=["minimize", "maximize"])
+    front = np.array([(t.params["x"], t.params["y"]) for t in study.best_trials])
+    assert len(front) >= 8
+    assert np.median(np.abs(front[:, 1] - 0.5)) < 0.05
+    assert np.ptp(front[:, 0]) > 0.4
+    assert f"{adapter.OFF_SURFACE}:1" in study.trials[-1].user_attrs
+
+
+def test_two_objectives_under_a_constraint():
+    def objective(trial):
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        trial.set_constraint("right", 0.5 - x)
+        return np.hypot(x - 0.2, y - 0.5), np.hypot(x - 0.8, y - 0.5)
+
+    study = run(InfGPSampler(seed=0), 30, objective, directions=["minimize", "minimize"])
+    late = [t.params["x"] >= 0.5 for t in study.trials[15:]]
+    assert np.mean(late) > 0.6
+
+
+# --- Beliefs ---------------------------------------------------------------------------------------------------------
+
+
+def test_beliefs_point_out_the_outlier():
+    study = grid()
+    for error in (0.0, 99.0):
+        trial = study.ask(XY)
+        study.tell(trial, bowl(trial) + error)
+    usual, odd = (t.user_attrs for t in study.trials[-2:])
+    assert odd[adapter.OFF_SURFACE] > 0.9
+    assert odd[adapter.SURFACES] > 1.0
+    assert odd[adapter.NU] > 0.0
+    assert usual[adapter.OFF_SURFACE] < 0.1
+
+
+def test_beliefs_can_be_left_out():
+    study = run(InfGPSampler(seed=0, store_beliefs=False), 10)
+    assert not any(t.user_attrs for t in study.trials)
+
+
+def test_independent_sampler_is_asked():
+    study = run(InfGPSampler(seed=0, independent_sampler=optuna.samplers.RandomSampler(seed=3)), 3)
+    other = run(optuna.samplers.RandomSampler(seed=3), 1)
+    assert study.trials[0].params == other.trials[0].params
+
+
+def test_missing_extra_is_named():
+    code = "import sys; sys.modules['optuna'] = None; import infgp.optuna"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "pip install 'infgp[optuna]'" in done.stderr
+
+
+def test_the_dashboard_reads_the_study(tmp_path):
+    """optuna-dashboard, asked as a browser would, shows the trial with what the sampler believed of it."""
+    dashboard = pytest.importorskip("optuna_dashboard", reason="needs optuna-dashboard")
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    study = run(InfGPSampler(seed=0), 8, storage=url, study_name="shown")
+    environ: dict[str, object] = {"PATH_INFO": f"/api/studies/{study._study_id}"}
+    setup_testing_defaults(environ)
+    status = []
+    body = b"".join(dashboard.wsgi(study._storage)(environ, lambda s, *_: status.append(s)))
+    assert status == ["200 OK"]
+    last = json.loads(body)["trials"][-1]
+    assert {a["key"]: float(a["value"]) for a in last["user_attrs"]} == study.trials[-1].user_attrs
+    assert adapter.OFF_SURFACE in study.trials[-1].user_attrs
