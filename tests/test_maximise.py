@@ -16,11 +16,6 @@ def cube(d):
     return Space.of({f"x{k}": Float(0.0, 1.0) for k in range(d)})
 
 
-def nowhere(at):
-    """Weights of no surface."""
-    return np.empty((at.shape[0], 0))
-
-
 def nothing(space):
     return np.empty((0, space.d))
 
@@ -34,7 +29,7 @@ def prior_path(rng, d, lengthscale=0.3):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 7, 10])
 def test_maxima_of_paths_are_found(d, monkeypatch):
-    """At least 99 % of the range of a path, which a search of a hundred times the effort finds."""
+    """At least 99 % of the range of a path, which a search of thirty times the effort finds."""
     monkeypatch.setattr("infgp.paths.FEATURES", 128)  # cheaper, and as rough
     space, found = cube(d), []
     for seed in range(PATHS):
@@ -43,7 +38,7 @@ def test_maxima_of_paths_are_found(d, monkeypatch):
         x, value = maximise(rng, path, space, nothing(space))
         assert path(x[None])[0] == pytest.approx(value, rel=1e-12)
         assert ((x >= 0.0) & (x <= 1.0)).all()
-        top = max(value, *(maximise(rng, path, space, nothing(space), effort=10)[1] for _ in range(10)))
+        top = max(value, *(maximise(rng, path, space, nothing(space), effort=10)[1] for _ in range(3)))
         bottom = path(rng.random((5000, d))).min()
         found.append((value - bottom) / (top - bottom))
     assert min(found) > 0.99, found
@@ -113,7 +108,7 @@ def test_choices_are_improved_one_at_a_time(seed):
     rng = np.random.default_rng(seed)
     space = Space.of({f"kind{k}": Choice(["a", "b", "c"]) for k in range(9)})
     weights = rng.normal(size=(9, 3))
-    _, value = maximise(rng, Path(np.append(0.0, weights), nowhere, {}), space, nothing(space))
+    _, value = maximise(rng, Path(np.append(0.0, weights)), space, nothing(space))
     assert value == pytest.approx(weights.max(axis=1).sum())
 
 
@@ -121,7 +116,7 @@ class Broken:
     """A plane that cannot be scored where its first coordinate is beyond an edge."""
 
     def __init__(self, edge, d):
-        self.edge, self.plane = edge, Path(np.append(0.0, np.ones(d)), nowhere, {})
+        self.edge, self.plane = edge, Path(np.append(0.0, np.ones(d)))
 
     def __call__(self, at):
         return np.where(at[:, 0] > self.edge, np.nan, self.plane(at))

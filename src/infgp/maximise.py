@@ -84,7 +84,7 @@ def pick(
     >>> from infgp.paths import Path
     >>> from infgp.space import Float
     >>> space = Space.of({"a": Float(0, 1)})
-    >>> plane = Path(np.array([0.0, 1.0]), (), ())
+    >>> plane = Path(np.array([0.0, 1.0]))
     >>> bool(pick(np.random.default_rng(0), plane, space, np.array([[0.9]]), 16, 16)[0] > 0.9)
     True
     """
@@ -118,7 +118,7 @@ def maximise(
     >>> from infgp.paths import Path
     >>> from infgp.space import Float
     >>> space = Space.of({"a": Float(0, 1), "b": Float(0, 1)})
-    >>> x, value = maximise(np.random.default_rng(0), Path(np.array([0.0, 1.0, -1.0]), (), ()), space, np.empty((0, 2)))
+    >>> x, value = maximise(np.random.default_rng(0), Path(np.array([0.0, 1.0, -1.0])), space, np.empty((0, 2)))
     >>> x.round(6), round(value, 6)
     (array([1., 0.]), 1.0)
     """

@@ -12,7 +12,7 @@ of the prior.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -147,6 +147,10 @@ class Blend:
         return [int(label) for label in np.flatnonzero(self(self.data.x[:1])[0])]
 
 
+def _no_weights(at: FloatArray) -> FloatArray:
+    return np.empty((at.shape[0], 0))
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """A drawn function of x: trend and a weighted sum of drawn surfaces. Immutable, cheap to evaluate in batch.
@@ -154,15 +158,15 @@ class Path:
     Examples
     --------
     >>> import numpy as np
-    >>> flat = Path(np.array([1.0, 2.0]), lambda at: np.ones((len(at), 1)), {})
-    >>> value, gradient = flat.value_and_gradient(np.array([[0.5]]))
+    >>> plane = Path(np.array([1.0, 2.0]))
+    >>> value, gradient = plane.value_and_gradient(np.array([[0.5]]))
     >>> float(value[0]), float(gradient[0, 0])
     (2.0, 2.0)
     """
 
     beta: FloatArray
-    blend: Callable[[FloatArray], FloatArray]
-    surfaces: dict[int, SurfacePath]
+    blend: Callable[[FloatArray], FloatArray] = _no_weights
+    surfaces: dict[int, SurfacePath] = field(default_factory=dict)
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""

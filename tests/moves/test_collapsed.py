@@ -95,7 +95,7 @@ def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS, noise=NO_NOISE)
 @pytest.mark.parametrize("noise", [NO_NOISE, NOISE], ids=["", "known noise"])
 @pytest.mark.parametrize(
     ("moves", "thin"),
-    [((assign,), 3), ((split_merge,), 25), (COLLAPSED_SWEEP, 2)],
+    [((assign,), 3), ((split_merge,), 16), (COLLAPSED_SWEEP, 2)],
     ids=["labels", "split-merge", "whole sweep"],
 )
 def test_partitions_match_enumeration(moves, thin, noise, shape):

@@ -70,7 +70,7 @@ def p_value(moves, shape, thin, draws=10_400, seed=1):
 @pytest.mark.parametrize("shape", [0.0, 1.5])
 @pytest.mark.parametrize(
     ("moves", "thin"),
-    [((assign,), 5), ((split_merge,), 25), ((assign, draw_grades), 2), (COLLAPSED_SWEEP, 2)],
+    [((assign,), 5), ((split_merge,), 16), ((assign, draw_grades), 2), (COLLAPSED_SWEEP, 2)],
     ids=["labels", "split-merge", "grades", "whole sweep"],
 )
 def test_partitions_and_grades_match_enumeration(moves, thin, shape):

@@ -143,7 +143,7 @@ def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
 def log_cohesion_ratios(x: Any, labels: Any, at: Any, k: int, places: Any, local: float) -> Any:
     """log c(S_l with the point) / c(S_l) for each point and label, then log c of the point alone; shape (m, K + 1).
 
-    A further point is tied to its k nearest observations.
+    A further point is tied to its k nearest observations; the graph is otherwise as it was.
     """
     top = 0
     for i in range(labels.size):
@@ -153,10 +153,9 @@ def log_cohesion_ratios(x: Any, labels: Any, at: Any, k: int, places: Any, local
         sizes[labels[i]] += 1
     cuts = cut_edges(places.near, labels, top + 1)
     for label in range(top + 1):
-        base = log_cohesion(sizes[label], cuts[label], places, local)
-        for inside in range(k + 1):
-            cut = cuts[label] + k - 2 * inside
-            shares[label, inside] = log_cohesion(sizes[label] + 1, cut, places, local) - base
+        for inside in range(k + 1):  # edges of the point to members, which are cut where it does not join
+            joined = log_cohesion(sizes[label] + 1, cuts[label] + k - inside, places, local)
+            shares[label, inside] = joined - log_cohesion(sizes[label], cuts[label] + inside, places, local)
     out, who = np.empty((at.shape[0], top + 1)), nearest(x, at, k)
     inside_of = np.zeros(top + 1, dtype=np.int64)
     for p in range(at.shape[0]):
