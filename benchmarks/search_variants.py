@@ -21,6 +21,7 @@ OUT, TABLE = RESULTS / "search_variants.jsonl", RESULTS / "search_variants.md"
 OPTIONS = {
     "default": {},
     "target mean": {"target": "mean"},
+    "no regions": {"regions": False},
     "rewards as they are": {"bend": False},
     "one surface and bent rewards": {"surfaces": 1, "bend": True},
     "average of the improvement": {},

@@ -1,6 +1,6 @@
 """What a label sweep costs, against one LAPACK Cholesky and inverse of the full n × n matrix; effective samples per
-second of the log joint, collapsed against truncated; the compiled factorisation against NumPy's in Numba; the first fit
-on an empty cache.
+second of the log joint, collapsed against truncated; the compiled factorisation against NumPy's in Numba; a fit with
+regions (places, own length-scales) against one without; the first fit on an empty cache.
 
 The sweep is the whole move `infgp.moves.assign.assign`: covariances, fresh factorisations, visits, check. One surface
 holds 90 % of the observations, the rest are spread over small ones; labels are those of a chain in equilibrium.
@@ -120,6 +120,20 @@ def factorisation(n, repeats):
     return {"n": n, "factorise_us": 1e6 * best[0], "numba_cholesky_us": 1e6 * best[1], "ratio": best[0] / best[1]}
 
 
+def regions(family, n, repeats):
+    """Seconds of a fit with the default model over those without places and own length-scales, medians."""
+    sample = draw(family, 2, n, seed=0)
+    kinds = {"regions": {}, "without": {"local": 0.0, "surface_lengthscales": "shared"}}
+    seconds = {kind: [] for kind in kinds}
+    for r in range(-1, repeats):  # once to compile
+        for kind, options in kinds.items():
+            begin = time.perf_counter()
+            InfiniteGP(random_state=r + 1, **options).fit(sample.x, sample.y)
+            seconds[kind] += [time.perf_counter() - begin] if r >= 0 else []
+    medians = {kind: float(np.median(times)) for kind, times in seconds.items()}
+    return {"family": family, "n": n, **medians, "ratio": medians["regions"] / medians["without"]}
+
+
 def first_fit():
     """Seconds of import and a small fit in a new process with an empty cache of compiled code."""
     code = "import numpy as np; from infgp import InfiniteGP; x = np.random.default_rng(0).random((20, 2)); "
@@ -153,6 +167,11 @@ def main() -> None:
         with one_blas_thread():
             results["factorisation"] = [factorisation(n, 9) for n in (30, 60, 120, 240, 480, 960)]
         for result in results["factorisation"]:
+            print(result, flush=True)
+        results["regions"] = [
+            regions(family, n, 3) for family in ("gaussian", "outliers_5%", "nonstationary") for n in (50, 100, 200)
+        ]
+        for result in results["regions"]:
             print(result, flush=True)
         results["first_fit_seconds"] = first_fit()
         print("first fit on an empty cache:", round(results["first_fit_seconds"], 1), "s")

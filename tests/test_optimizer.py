@@ -530,6 +530,16 @@ def test_damaged_files_are_refused(change):
         Optimizer.from_json(started().to_json() | change)
 
 
+@pytest.mark.parametrize("grade", [[0, 0, 0, 0, 0, 0, 0, 0], [7], [-1], ["rough"]])
+def test_states_with_impossible_grades_are_refused(grade):
+    optimizer = started()
+    optimizer.ask()
+    content = optimizer.to_json()
+    content["chain"]["states"][0]["grade"] = grade
+    with pytest.raises(InvalidInputError, match="damaged"):
+        Optimizer.from_json(content)
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
 def test_files_that_are_no_optimizers(content, tmp_path):
     path = tmp_path / "run.json"

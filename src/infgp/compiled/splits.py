@@ -39,15 +39,6 @@ def edges_within(near: Any, pool: Any) -> Any:
 
 
 @njit(cache=True)
-def degree(edges: Any, i: int) -> int:
-    """Number of edges of observation i."""
-    total = 0
-    for q in range(edges.shape[1]):
-        total += edges[i, q] != -1
-    return total
-
-
-@njit(cache=True)
 def extend(k: Any, factor: Any, size: int, w: Any) -> float:
     """Forward substitution w = C⁻¹ k with the first rows of a Cholesky factor; returns wᵀw."""
     total = 0.0
@@ -77,7 +68,7 @@ def grow(
 
     Each goes to side s with probability ∝ predictive density from the members of s so far, times their number or, if
     `spatial`, what its edges to them are worth. C has the covariance for either side, shape (2, m, m); `edges` are the
-    neighbours of each observation, −1 for none and −2 for those not to be allocated.
+    neighbours of each observation, −1 for none and OUTSIDE for those not to be allocated.
     Where `forced` is not empty it gives the sides, and only their probability is computed.
 
     Returns
@@ -97,9 +88,10 @@ def grow(
     for p in range(m):
         i = order[p]
         least = tau2 + noise[i]
-        joined[0], joined[1] = 0, 0
+        joined[0], joined[1], degree = 0, 0, 0
         for q in range(edges.shape[1]):
             j = edges[i, q]
+            degree += j != -1
             if j >= 0 and side_of[j] >= 0:
                 joined[side_of[j]] += 1
         for s in range(2):
@@ -130,7 +122,7 @@ def grow(
         sizes[side] = at + 1
         sides[p] = side
         side_of[i] = side
-        cuts[side] += degree(edges, i) - 2 * joined[side]
+        cuts[side] += degree - 2 * joined[side]
     evidence = 0.0
     for s in range(2):
         evidence += log_evidence(sizes[s], quadratic[s], log_det[s], shape)
