@@ -9,13 +9,13 @@ from scipy.special import gammaln
 from infgp import InfiniteGP
 from infgp.compiled import places
 from infgp.errors import InvalidInputError
-from infgp.model import Data, State, log_cohesions, prior_draw, simulate_y
+from infgp.model import Data, State, by_label, draw_grades, log_cohesions, prior_draw, simulate_y
 from infgp.moves.assign import assign
 from infgp.moves.split_merge import split_merge
 from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.posterior import main_labels, main_surface, predictive, sample_rewards, urn_weights
 from infgp.sampler import COLLAPSED_SWEEP
-from infgp.testing import frequency_test, geweke
+from infgp.testing import frequency_test, geweke, sbc
 
 from ..proofs import NU, X5, Y5, blocks_of, key, statistics
 from .test_collapsed import exact_evidence, fixed_model, free_model, without
@@ -130,12 +130,13 @@ class ExactPrior:
         labels = np.asarray(self.partitions[rng.choice(self.weights.size, p=self.weights)])
         p = self.by_number[np.unique(labels).size]
         nu = self.nu[rng.choice(p.size, p=p / p.sum())] + 8.0 / p.size * (rng.random() - 0.5)
-        return replace(prior_draw(rng, self.x, self.model), labels=labels, nu=float(nu))
+        grade = by_label(self.model, labels, draw_grades(rng, self.model.grades, labels.size)[labels])
+        return replace(prior_draw(rng, self.x, self.model), labels=labels, nu=float(nu), grade=grade)
 
 
-def geweke_p_values(moves, shape, seed, d=1):
+def geweke_p_values(moves, shape, seed, d=1, grades=(1.0,)):
     rng = np.random.default_rng(seed)
-    model, x = replace(free_model(shape, d, d > 1), local=LOCAL), rng.random((5, d))
+    model, x = replace(free_model(shape, d, d > 1), local=LOCAL, grades=grades), rng.random((5, d))
     prior = ExactPrior(x, model)
 
     def refresh(pair):
@@ -156,9 +157,9 @@ def geweke_p_values(moves, shape, seed, d=1):
     )
 
 
-@pytest.mark.parametrize(("shape", "d"), [(0.0, 1), (1.5, 1), (0.0, 2)])
-def test_joint_distribution(shape, d):
-    assert min(geweke_p_values(COLLAPSED_SWEEP, shape, seed=21, d=d).values()) > 1e-4
+@pytest.mark.parametrize(("shape", "d", "grades"), [(0.0, 1, (1.0,)), (1.5, 1, (0.7, 0.3)), (0.0, 2, (0.7, 0.3))])
+def test_joint_distribution(shape, d, grades):
+    assert min(geweke_p_values(COLLAPSED_SWEEP, shape, seed=21, d=d, grades=grades).values()) > 1e-4
 
 
 def test_joint_distribution_without_label_sweeps():
@@ -171,6 +172,33 @@ def test_joint_distribution_notices_blindness():
 
     moves = tuple(blind if m is assign else m for m in COLLAPSED_SWEEP if m is not split_merge)
     assert min(geweke_p_values(moves, 0.0, seed=23).values()) < 1e-6
+
+
+@pytest.mark.slow
+def test_calibration():
+    """All that the default leaves free: 1 000 data sets × 31 draws, from a start that knows nothing of the truth."""
+    rng = np.random.default_rng(24)
+    model, x = replace(free_model(1.5), local=LOCAL, grades=(0.7, 0.3)), rng.random((6, 1))
+    exact = ExactPrior(x, model)
+
+    def prior():
+        state = exact(rng)
+        return state, Data(x, simulate_y(rng, state, x, model))
+
+    def posterior_draws(truth):
+        state, draws = prior_draw(rng, x, model), []
+        for b in range(100 + 31 * 8):
+            for move in COLLAPSED_SWEEP:
+                state = move(rng, state, truth[1], model)
+            if b >= 100 and (b - 100) % 8 == 7:
+                draws.append((state, truth[1]))
+        return draws
+
+    def summaries(pair):
+        return statistics(*pair, model) | {"rough": float(pair[0].observed_grades.mean())}
+
+    p = sbc(rng, prior, posterior_draws, summaries, replicates=1000)
+    assert min(p.values()) > 1e-4, p
 
 
 # --- Prediction ------------------------------------------------------------------------------------------------------

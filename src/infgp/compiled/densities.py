@@ -11,8 +11,8 @@ from numba import njit
 #: Sums may be reordered (vectorised); NaN and infinity keep their meaning.
 FAST: Any = {"reassoc", "contract", "nsz"}
 LOG_2PI = math.log(2.0 * math.pi)
-#: For :func:`decay`: 1.5 · 2⁵², log 2 in two parts, the coefficients of exp, and where exp(x) is next to nothing. Smaller
-#: numbers would change no sum, and their products would be denormal, which processors are slow at.
+#: For :func:`decay`: 1.5 · 2⁵², log 2 in two parts, the coefficients of exp, and where exp(x) is next to nothing.
+#: Smaller numbers would change no sum, and their products would be denormal, which processors are slow at.
 MAGIC = 6755399441055744.0
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
 TAYLOR = tuple(1.0 / math.factorial(k) for k in range(14))
