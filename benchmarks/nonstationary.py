@@ -2,7 +2,8 @@
 
 Six functions of [0, 1] or the unit square with a little Gaussian noise; training inputs uniform, 400 test inputs.
 Compared are InfiniteGP, the same without what makes it non-stationary (surfaces without a place, with shared
-length-scales, the paper's model), with one surface, and BoTorch's SingleTaskGP with and without warped inputs.
+length-scales, the paper's model), with other constants of the places, with one surface, and BoTorch's SingleTaskGP with
+and without warped inputs.
 
     python -m benchmarks.nonstationary [--quick] [--seeds 10] [--methods a,b] [--workers 2]    # resumes; appends
     python -m benchmarks.nonstationary --table                                      # prints and writes the tables
@@ -16,12 +17,14 @@ from collections import defaultdict
 from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.peers import BotorchLogEI, BotorchWarped
 from benchmarks.robust_regret import arguments, header, load, ratio, row, write
 from infgp import InfiniteGP
+from infgp.compiled import places
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "nonstationary.jsonl", RESULTS / "nonstationary.md"
@@ -35,8 +38,14 @@ OURS = {
     "paper": {"local": 0.0, "surface_scales": "shared", **SHARED},
     "one surface": {"truncation": 1, "surface_scales": "shared"},
 }
+#: Variants of :mod:`infgp.compiled.places`.
+CONSTANTS = {
+    "half the price": {"PRICE": 0.5 * places.PRICE},
+    "twice the price": {"PRICE": 2.0 * places.PRICE},
+    "twice the ties": {"TIES": 2 * places.TIES},
+}
 PEERS = {"BoTorch GP": BotorchLogEI, "BoTorch warped GP": BotorchWarped}
-METHODS = (*OURS, *PEERS)
+METHODS = (*OURS, *CONSTANTS, *PEERS)
 
 
 def halves(x):
@@ -83,8 +92,8 @@ def sample(function, n, seed):
 
 def predict(method, seed, x, y, at, y_at):
     """Mean at the test inputs and the log density of their rewards."""
-    if method in OURS:
-        model = InfiniteGP(random_state=seed, **OURS[method]).fit(x, y)
+    if method in OURS or method in CONSTANTS:
+        model = InfiniteGP(random_state=seed, **OURS.get(method, {})).fit(x, y)
         return model.predict(at), np.log(np.maximum(model.predict_density(at, y_at), 1e-300))
     import torch
 
@@ -102,7 +111,7 @@ def run(job):
     from threadpoolctl import threadpool_limits
 
     x, y, at, truth, y_at = sample(function, n, seed)
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings(), threadpool_limits(1), patch.dict(vars(places), CONSTANTS.get(method, {})):
         warnings.simplefilter("ignore")
         mean, log_density = predict(method, seed, x, y, at, y_at)
     rmse = float(np.sqrt(np.mean((mean - truth) ** 2)))
