@@ -187,7 +187,8 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
         study, storage = _open(plan, space)
     with _signals() as signals:
-        run = _Run(plan, space, study, storage, signals, lambda _: None)
+        heard = []
+        run = _Run(plan, space, study, storage, signals, heard.append)
         with pytest.warns(UserWarning, match="Heartbeat"):
             trial = study.ask(distributions(space))
         storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)  # the other run
@@ -195,6 +196,7 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
         run._report(trial, Answer(value=0.25))
     assert [t.value for t in complete()] == [0.25]  # once, though told twice
     assert complete()[0].user_attrs == {INSTEAD_OF: 0}
+    assert [p.finished.number for p in heard] == [complete()[0].number] * 2  # what is reported is there
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------

@@ -362,13 +362,13 @@ class _Run:
         value = answer.value
         failed = value is None or math.isnan(value)
         try:
-            self._patiently(lambda: self._store(trial, None if failed else value, answer.error))
+            stored = self._patiently(lambda: self._store(trial, None if failed else value, answer.error))
         except StorageError as error:
             raise StorageError(f"{error} Not stored: value {value!r} at {_short(trial.params)}.") from None
-        stored = self._patiently(lambda: self.storage.get_trial(trial._trial_id))
         self.listen(Progress([], len(self.evaluating), self.plan.trials, finished=stored))
 
-    def _store(self, trial: Trial, value: float | None, error: str | None) -> None:
+    def _store(self, trial: Trial, value: float | None, error: str | None) -> FrozenTrial:
+        """The trial that holds the outcome: this one, or another where a run has taken this one for dead."""
         from optuna.exceptions import UpdateFinishedTrialError
         from optuna.trial import TrialState, create_trial
 
@@ -383,15 +383,20 @@ class _Run:
             stored = self.storage.get_trial(trial._trial_id)
             if not stored.state.is_finished():
                 raise
-            others = self.study.get_trials(deepcopy=False)
-            kept = stored.value == value or any(t.user_attrs.get(INSTEAD_OF) == trial.number for t in others)
-            if value is not None and not kept:  # another run took this one for dead
+            if value is None or stored.value == value:
+                return stored
+            if not self._instead_of(trial.number):
                 attributes = {INSTEAD_OF: trial.number}
                 self.study.add_trial(
                     create_trial(
                         params=stored.params, distributions=stored.distributions, value=value, user_attrs=attributes
                     )
                 )
+            return self._instead_of(trial.number)[0]
+        return self.storage.get_trial(trial._trial_id)
+
+    def _instead_of(self, number: int) -> list[FrozenTrial]:
+        return [t for t in self.study.get_trials(deepcopy=False) if t.user_attrs.get(INSTEAD_OF) == number]
 
     def _abandon(self, trial: Trial, error: str | None = None) -> None:
         """Give a trial up: neither a value nor a failure of the point. Where even that fails, its heartbeat ends."""
