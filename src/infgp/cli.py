@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -96,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
     settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
     settings["storage"] = options.storage or os.environ.get("INFGP_STORAGE") or Plan.storage
     plan = Plan(**settings)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # scripts start processes in the background without it
     try:
         with live(plan) as listen:
             study = launch(plan, listen)
