@@ -198,15 +198,14 @@ def log_likelihood(state: State, data: Data, model: Model) -> float:
     return sum(density(r[s.members], covariance(model, s, data.x, data.noise)) for s in shared.surfaces())
 
 
-def log_cohesions(state: State, x: FloatArray, model: Model) -> FloatArray:
+def log_cohesions(state: State, data: Data, model: Model) -> FloatArray:
     """log c of the occupied surfaces, in the order of their labels."""
-    sizes, places = np.bincount(state.labels), places_of(x)
-    cuts = cut_edges(places.near, state.labels, sizes.size)
-    pairs = zip(sizes, cuts, strict=True)
-    return np.array([log_cohesion(size, cut, places, model.local) for size, cut in pairs if size])
+    sizes = np.bincount(state.labels)
+    pairs = zip(sizes, cut_edges(data.places.near, state.labels, sizes.size), strict=True)
+    return np.array([log_cohesion(size, cut, data.places, model.local) for size, cut in pairs if size])
 
 
-def log_prior(state: State, x: FloatArray, model: Model) -> float:
+def log_prior(state: State, data: Data, model: Model) -> float:
     """log p(z, β, Θ | x), as a density in (β, ν, log ℓ, σ², τ²); with local surfaces up to a constant."""
     p = model.priors
     assert p.beta is not None, "Priors.resolve sets the prior of beta"
@@ -214,7 +213,7 @@ def log_prior(state: State, x: FloatArray, model: Model) -> float:
     _, first = np.unique(state.labels, return_index=True)
     return (
         urn_logpdf(state.labels, state.nu)
-        + float(log_cohesions(state, x, model).sum())
+        + float(log_cohesions(state, data, model).sum())
         + float(np.log(np.array(model.grades))[state.observed_grades[first]].sum())
         + p.beta.logpdf(state.beta)
         + p.nu.logpdf(state.nu)
@@ -237,7 +236,7 @@ def log_joint(state: State, data: Data, model: Model) -> float:
     >>> bool(np.isfinite(log_joint(state, Data(x, simulate_y(rng, state, x, model)), model)))
     True
     """
-    return log_likelihood(state, data, model) + log_prior(state, data.x, model)
+    return log_likelihood(state, data, model) + log_prior(state, data, model)
 
 
 def draw_log_ell(rng: np.random.Generator, model: Model, n_features: int) -> FloatArray:

@@ -85,7 +85,9 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
                 f"of {d}: give all earlier observations first, in their order, and the new ones after them."
             )
         labels = np.concatenate((start.labels, np.full(n - known, start.main)))
-        return replace(start, labels=labels, scale=np.ones(1))
+        top = len(model.grades) - 1  # the state may come from a model with other grades
+        grade = np.minimum(start.grade, top) if top else np.zeros(1, dtype=np.int64)
+        return replace(start, labels=labels, scale=np.ones(1), grade=grade)
     check_choice("init", start, STARTS)
     p = model.priors
     log_ell = np.log(np.full(d, 0.3 * np.sqrt(d)))

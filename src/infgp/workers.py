@@ -107,7 +107,8 @@ def find_function(target: str) -> Callable[..., float | None]:
         found = getattr(found, part, None)
     if not callable(found):
         raise InvalidInputError(f"The module {module_name!r} has no function {name!r}; check its name.")
-    return found  # type: ignore[no-any-return]
+    function: Callable[..., float | None] = found
+    return function
 
 
 def _work(connection: Connection, target: str, space: Space) -> None:

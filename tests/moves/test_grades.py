@@ -206,6 +206,15 @@ def test_rough_here_smooth_there(rng):
     assert gain.mean() > 0.05
 
 
+@pytest.mark.parametrize("other", [{"surface_lengthscales": "shared"}, {"sampler": "truncated"}, {"truncation": 1}])
+def test_states_with_grades_start_models_without(other, rng):
+    x, y = rng.random((20, 1)), rng.normal(size=20)
+    budget = {"n_warmup": 5, "n_samples": 3, "random_state": 0}
+    state = InfiniteGP(**budget).fit(x, y).chains_[0].states[-1]
+    rough = replace(state, grade=np.full(state.n_surfaces + 1, 2))
+    assert np.isfinite(InfiniteGP(init=rough, **other, **budget).fit(x, y).predict(x)).all()
+
+
 def test_bad_choices_are_refused():
     with pytest.raises(InvalidInputError, match="surface_lengthscales"):
         InfiniteGP(surface_lengthscales="none").fit([[0.0], [1.0]], [0.0, 1.0])
