@@ -11,6 +11,7 @@ from infgp.kernels import log_ell_from_phi
 from infgp.model import Data, Model, State, log_likelihood
 from infgp.partition import canonical
 from infgp.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
+from infgp.testing import frequency_test
 
 # No scale, noise or concentration equals one: factors that are dropped or squared must show.
 NU, SIGMA2, TAU2 = 0.6, 1.7, 0.15
@@ -93,3 +94,28 @@ def statistics(state: State, data: Data, model: Model) -> dict[str, float]:
         "ell x surfaces": log_ell * state.n_surfaces,
         "likelihood": float(np.tanh(log_likelihood(state, data, model) / (5.0 * data.y.size))),
     }
+
+
+def run_moves(rng, state, moves, times, data, model):
+    for _ in range(times):
+        for move in moves:
+            state = move(rng, state, data, model)
+    return state
+
+
+def frequencies_p_value(rng, state, moves, thin, data, model, exact, key_of, draws) -> float:
+    """Frequencies of discrete states over a long chain against their exact probabilities."""
+    counts = dict.fromkeys(exact, 0)
+    for _ in range(draws):
+        state = run_moves(rng, state, moves, thin, data, model)
+        counts[key_of(state)] += 1
+    return frequency_test(np.array(list(counts.values()), float), np.array(list(exact.values())))
+
+
+def posterior_draws(rng, state, moves, data, model):
+    """31 draws, thinned, of a chain that has warmed up: for calibration."""
+    state, draws = run_moves(rng, state, moves, 100, data, model), []
+    for _ in range(31):
+        state = run_moves(rng, state, moves, 8, data, model)
+        draws.append((state, data))
+    return draws

@@ -21,7 +21,7 @@ from infgp.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
 from infgp.sampler import COLLAPSED_SWEEP, start_state, sweep
 from infgp.testing import frequency_test, geweke, sbc
 
-from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, key, statistics
+from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
 
 DRAWS = 10_400
 SHAPES = [0.0, 1.5]  # shared scales; own scales, Student-t surfaces with three degrees of freedom
@@ -80,15 +80,8 @@ def exact_partitions(shape, noise):
 def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS, noise=NO_NOISE):
     rng = np.random.default_rng(seed)
     model, data = fixed_model(shape), Data(X5, Y5, noise)
-    state = prior_draw(rng, X5, model)
-    exact = exact_partitions(shape, noise)
-    counts = dict.fromkeys(exact, 0)
-    for _ in range(draws):
-        for _ in range(thin):
-            for move in moves:
-                state = move(rng, state, data, model)
-        counts[key(state.labels)] += 1
-    return frequency_test(np.array(list(counts.values()), float), np.array(list(exact.values())))
+    start, exact = prior_draw(rng, X5, model), exact_partitions(shape, noise)
+    return frequencies_p_value(rng, start, moves, thin, data, model, exact, lambda s: key(s.labels), draws)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -353,16 +346,10 @@ def test_calibration(shape):
         state = prior_draw(rng, x, model)
         return state, Data(x, simulate_y(rng, state, x, model))
 
-    def posterior_draws(truth):
-        state, draws = prior_draw(rng, x, model), []
-        for b in range(100 + 31 * 8):
-            for move in COLLAPSED_SWEEP:
-                state = move(rng, state, truth[1], model)
-            if b >= 100 and (b - 100) % 8 == 7:
-                draws.append((state, truth[1]))
-        return draws
+    def draws(truth):
+        return posterior_draws(rng, prior_draw(rng, x, model), COLLAPSED_SWEEP, truth[1], model)
 
-    p = sbc(rng, prior, posterior_draws, lambda s: statistics(s[0], s[1], model), replicates=1000)
+    p = sbc(rng, prior, draws, lambda s: statistics(s[0], s[1], model), replicates=1000)
     assert min(p.values()) > 1e-4, p
 
 

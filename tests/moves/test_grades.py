@@ -19,9 +19,9 @@ from infgp.partition import enumerate_partitions, urn_logpdf
 from infgp.posterior import krige
 from infgp.priors import LogNormal
 from infgp.sampler import COLLAPSED_SWEEP, start_state
-from infgp.testing import frequency_test, geweke
+from infgp.testing import geweke
 
-from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, statistics
+from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, statistics
 from .test_collapsed import fixed_model, free_model, without
 
 GRADES = (0.7, 0.3)
@@ -57,14 +57,8 @@ def exact_posterior(shape):
 def p_value(moves, shape, thin, draws=10_400, seed=1):
     rng = np.random.default_rng(seed)
     model, data = replace(fixed_model(shape), grades=GRADES), Data(X, Y)
-    state, exact = prior_draw(rng, X, model), exact_posterior(shape)
-    counts = dict.fromkeys(exact, 0)
-    for _ in range(draws):
-        for _ in range(thin):
-            for move in moves:
-                state = move(rng, state, data, model)
-        counts[key_of(state)] += 1
-    return frequency_test(np.array(list(counts.values()), float), np.array(list(exact.values())))
+    start, exact = prior_draw(rng, X, model), exact_posterior(shape)
+    return frequencies_p_value(rng, start, moves, thin, data, model, exact, key_of, draws)
 
 
 @pytest.mark.parametrize("shape", [0.0, 1.5])

@@ -15,9 +15,9 @@ from infgp.moves.split_merge import split_merge
 from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.posterior import main_labels, main_surface, predictive, sample_rewards, urn_weights
 from infgp.sampler import COLLAPSED_SWEEP
-from infgp.testing import frequency_test, geweke, sbc
+from infgp.testing import geweke, sbc
 
-from ..proofs import NU, X5, Y5, blocks_of, key, statistics
+from ..proofs import NU, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
 from .test_collapsed import exact_evidence, fixed_model, free_model, without
 
 LOCAL = 0.6
@@ -79,14 +79,8 @@ def exact_partitions(shape):
 def partition_p_value(moves, shape, thin, draws=10_400, seed=1):
     rng = np.random.default_rng(seed)
     model, data = replace(fixed_model(shape), local=LOCAL), Data(X5, Y5)
-    state, exact = prior_draw(rng, X5, fixed_model(shape)), exact_partitions(shape)
-    counts = dict.fromkeys(exact, 0)
-    for _ in range(draws):
-        for _ in range(thin):
-            for move in moves:
-                state = move(rng, state, data, model)
-        counts[key(state.labels)] += 1
-    return frequency_test(np.array(list(counts.values()), float), np.array(list(exact.values())))
+    start, exact = prior_draw(rng, X5, fixed_model(shape)), exact_partitions(shape)
+    return frequencies_p_value(rng, start, moves, thin, data, model, exact, lambda s: key(s.labels), draws)
 
 
 @pytest.mark.parametrize("shape", [0.0, 1.5])
@@ -186,19 +180,13 @@ def test_calibration():
         state = exact(rng)
         return state, Data(x, simulate_y(rng, state, x, model))
 
-    def posterior_draws(truth):
-        state, draws = prior_draw(rng, x, model), []
-        for b in range(100 + 31 * 8):
-            for move in COLLAPSED_SWEEP:
-                state = move(rng, state, truth[1], model)
-            if b >= 100 and (b - 100) % 8 == 7:
-                draws.append((state, truth[1]))
-        return draws
+    def draws(truth):
+        return posterior_draws(rng, prior_draw(rng, x, model), COLLAPSED_SWEEP, truth[1], model)
 
     def summaries(pair):
         return statistics(*pair, model) | {"rough": float(pair[0].observed_grades.mean())}
 
-    p = sbc(rng, prior, posterior_draws, summaries, replicates=1000)
+    p = sbc(rng, prior, draws, summaries, replicates=1000)
     assert min(p.values()) > 1e-4, p
 
 

@@ -161,6 +161,30 @@ def lengthscales_log_prior(phi: Any, priors: Any) -> float:
 
 
 @njit(cache=True)
+def apart_from_rest(labels: Any, first: int, second: int) -> Any:
+    """Observations with one of two labels, and the others, both ascending."""
+    pool, rest, m = np.empty(labels.size, dtype=np.int64), np.empty(labels.size, dtype=np.int64), 0
+    for k in range(labels.size):
+        if labels[k] == first or labels[k] == second:
+            pool[m] = k
+            m += 1
+        else:
+            rest[k - m] = k
+    return pool[:m], rest[: labels.size - m]
+
+
+@njit(cache=True)
+def rest_log_evidence(setting: Any, chain: Any, r: Any, rest: Any, tau2: float, phi: Any) -> float:
+    """Log evidence of the surfaces of the observations `rest`, with another noise variance and length-scales."""
+    by_label, starts = group_order(entries(chain.labels, rest))
+    others = entries(rest, by_label)
+    rho, noise = np.empty(cells(starts)), entries(setting.noise, others)
+    fill_blocks(setting.kernel, own_inputs(setting, chain, others), starts, phi, rho)
+    value: float = blocks_log_evidence(rho, entries(r, others), noise, starts, chain.scales[0], tau2, setting.shape)
+    return value
+
+
+@njit(cache=True)
 def split_or_merge(
     setting: Any,
     chain: Any,
@@ -200,16 +224,9 @@ def split_or_merge(
             return False
 
     r = residual(setting, chain)
-    first, second, a_at, b_at = labels[i], labels[j], i, j
-    pool, rest, m = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), 0
-    for k in range(n):
-        if labels[k] == first or labels[k] == second:
-            a_at, b_at = (m if k == i else a_at), (m if k == j else b_at)
-            pool[m] = k
-            m += 1
-        else:
-            rest[k - m] = k
-    pool, rest = pool[:m], rest[: n - m]
+    first, second = labels[i], labels[j]
+    pool, rest = apart_from_rest(labels, first, second)
+    m = pool.size
     cov, r_pool, noise = np.empty((2, m, m)), entries(r, pool), entries(setting.noise, pool)
     x_pool = rows(setting.x, pool)
     kept, other = chain.grade[i], (fresh if splits else chain.grade[j])
@@ -218,7 +235,7 @@ def split_or_merge(
         cov[1] = cov[0]
     else:
         fill_covariance(setting.kernel, x_pool * ROUGHER**other, phi_apart, sigma2, cov[1])
-    order = outward(x_pool, phi_apart, a_at, b_at)
+    order = outward(x_pool, phi_apart, int(np.searchsorted(pool, i)), int(np.searchsorted(pool, j)))
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
         forced[p] = labels[pool[order[p]]] == second
@@ -240,14 +257,8 @@ def split_or_merge(
     log_ratio -= log_cohesion(m, cut, setting.places, setting.local)
     log_ratio += math.log(nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
     if (shift > 0.0 or stretch > 0.0) and m < n:
-        by_label, starts = group_order(entries(labels, rest))
-        others = entries(rest, by_label)
-        rho, r_others, noise = np.empty(cells(starts)), entries(r, others), entries(setting.noise, others)
-        x_others = own_inputs(setting, chain, others)
-        for sign, level, phi in ((1.0, apart, phi_apart), (-1.0, together, phi_together)):
-            if sign > 0.0 or stretch > 0.0:
-                fill_blocks(setting.kernel, x_others, starts, phi, rho)
-            log_ratio += sign * blocks_log_evidence(rho, r_others, noise, starts, sigma2, level, setting.shape)
+        log_ratio += rest_log_evidence(setting, chain, r, rest, apart, phi_apart)
+        log_ratio -= rest_log_evidence(setting, chain, r, rest, together, phi_together)
     if shift > 0.0:
         a, b = priors.variances[1]
         # The inverse gamma in log τ², in which the step is taken: a density of τ² times τ².
