@@ -1,0 +1,1 @@
+"""The paper's experiments: tasks, methods, a runner, figures and tables (extra ``bench``)."""
