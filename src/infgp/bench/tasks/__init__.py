@@ -1,0 +1,42 @@
+"""The benchmark tasks, by name.
+
+Names are known without loading anything; a task's data and the packages that bring them are read when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+
+from infgp.bench.core import Task
+from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic
+from infgp.errors import InvalidInputError
+
+TASKS: Mapping[str, Callable[[], Task]] = {
+    **{name: partial(synthetic, name) for name in (*PANELS, *PANELS_D5)},
+}
+
+
+@cache
+def task(name: str) -> Task:
+    """The task of that name, built once.
+
+    Examples
+    --------
+    >>> task("rosenbrock-ns").best
+    0.0
+    >>> task("rosenbrok")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    infgp.errors.InvalidInputError: No task is called 'rosenbrok'; did you mean 'rosenbrock'? Known ...
+    """
+    if name not in TASKS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, TASKS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise InvalidInputError(f"No task is called {name!r}{hint} Known tasks: {', '.join(TASKS)}.")
+    return TASKS[name]()
+
+
+__all__ = ["PANELS", "PANELS_D5", "TASKS", "task"]
