@@ -9,11 +9,22 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from infgp.bench.core import Task
+from infgp.bench.tasks.hpo import DATASETS, hpobench, mnist_mlp
+from infgp.bench.tasks.nas import nasbench201
+from infgp.bench.tasks.portfolio import portfolio
 from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic
 from infgp.errors import InvalidInputError
 
+HPO = tuple(f"hpo-{dataset}" for dataset in DATASETS)
+REAL = ("portfolio", *HPO, "mnist-mlp", "nasbench201")
+PAPER = (*PANELS, *PANELS_D5, "portfolio", "hpo-segment", "nasbench201")
+
 TASKS: Mapping[str, Callable[[], Task]] = {
     **{name: partial(synthetic, name) for name in (*PANELS, *PANELS_D5)},
+    "portfolio": portfolio,
+    **{name: partial(hpobench, name) for name in HPO},
+    "mnist-mlp": mnist_mlp,
+    "nasbench201": nasbench201,
 }
 
 
@@ -39,4 +50,4 @@ def task(name: str) -> Task:
     return TASKS[name]()
 
 
-__all__ = ["PANELS", "PANELS_D5", "TASKS", "task"]
+__all__ = ["HPO", "PANELS", "PANELS_D5", "PAPER", "REAL", "TASKS", "task"]
