@@ -1,4 +1,4 @@
-"""The command line: ``infgp demo``, ``infgp run``."""
+"""The command line: ``infgp demo``, ``infgp run``, ``infgp bench``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from infgp.bench import command as bench
 from infgp.errors import InfGPError, check_int, require
 
 
@@ -144,10 +145,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    bench.add_arguments(
+        commands.add_parser(
+            "bench",
+            help="run the paper's experiments; draw its figures and tables",
+            description=bench.HELP,
+            epilog=bench.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     options = parser.parse_args(arguments)
     try:
         if options.command == "run":
             return run(options)
+        if options.command == "bench":
+            return bench.act(options)
         demo(options.out, options.seed, options.budget)
     except InfGPError as error:
         print(f"infgp: {error}", file=sys.stderr)

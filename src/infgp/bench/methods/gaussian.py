@@ -1,0 +1,179 @@
+"""Bayesian optimization with one Gaussian process on BoTorch, hyperparameters treated as in the paper's baselines.
+
+At each step the hyperparameters are slice-sampled (:mod:`infgp.bench.methods.hyperparameters`), in 500 iterations and
+from where the step before ended. Their average goes into one SingleTaskGP, and the acquisition is BoTorch's.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from infgp.bench.methods.history import FloatArray, History, standardise
+from infgp.bench.methods.hyperparameters import Hyperparameters, estimate
+from infgp.errors import require
+from infgp.scaling import RewardScale
+
+#: Slice-sampling iterations at each step, as the paper's B.
+ITERATIONS = 500
+#: Starts of an acquisition's maximiser, and points among which they are chosen; for Thompson draws and elsewhere.
+PATH_STARTS, PATH_RAW, STARTS, RAW = 10, 1024, 4, 256
+#: Fantasies of the knowledge gradient, and iterations of its maximiser.
+FANTASIES, KG_ITERATIONS = 8, 50
+#: δ of GP-UCB, and the factor by which its β_n is reduced, as in the experiments of Srinivas et al. (2010).
+DELTA, REDUCED = 0.1, 5.0
+
+#: From a fitted model, its inputs (n, d) and the unit cube's bounds to the next point, shape (1, d): all tensors.
+Acquire: TypeAlias = Callable[[Any, Any, Any], Any]
+
+
+def load(module: str) -> Any:
+    """A module of BoTorch's world, PyTorch on one thread."""
+    require("torch", "bench").set_num_threads(1)
+    return require(module, "bench")
+
+
+def gaussian_process(x: FloatArray, y: FloatArray, theta: FloatArray) -> Any:
+    """A SingleTaskGP with the hyperparameters θ and the squared exponential kernel."""
+    torch, gpytorch = load("torch"), load("gpytorch")
+    d = x.shape[1]
+    bounds = torch.tensor([[0.0] * d, [1.0] * d], dtype=torch.double)
+    warp = load("botorch.models.transforms.input").Warp(d=d, indices=list(range(d)), bounds=bounds)
+    values = torch.as_tensor(np.exp(theta))
+    if theta.size > 3 + d:
+        warp.double()
+        warp._set_concentration(1, values[3 + d : 3 + 2 * d])
+        warp._set_concentration(0, values[3 + 2 * d :])
+    model = load("botorch.models").SingleTaskGP(
+        torch.as_tensor(x),
+        torch.as_tensor(y)[:, None],
+        likelihood=gpytorch.likelihoods.GaussianLikelihood(noise_constraint=gpytorch.constraints.GreaterThan(1e-12)),
+        covar_module=gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel(ard_num_dims=d)),
+        outcome_transform=None,
+        input_transform=warp if theta.size > 3 + d else None,
+    )
+    model.mean_module.constant = torch.as_tensor(theta[0])
+    model.covar_module.outputscale = values[1]
+    model.likelihood.noise = values[2]
+    model.covar_module.base_kernel.lengthscale = values[3 : 3 + d]
+    model.requires_grad_(False)
+    return model.eval()
+
+
+def thompson(model: Any, x: Any, bounds: Any) -> Any:
+    """Maximiser of one function drawn from the posterior (by its path, Wilson et al. 2020)."""
+    path = load("botorch.sampling.pathwise").draw_matheron_paths(model, load("torch").Size([1]))
+    optimise = load("botorch.utils.sampling").optimize_posterior_samples
+    return optimise(path, bounds, raw_samples=PATH_RAW, num_restarts=PATH_STARTS)[0]
+
+
+def upper_confidence_bound(model: Any, x: Any, bounds: Any) -> Any:
+    """Maximiser of mean + √β_n sd with β_n = (2/5) log(n² π² / 6δ)."""
+    beta = 2.0 * math.log(x.shape[0] ** 2 * math.pi**2 / (6.0 * DELTA)) / REDUCED
+    return maximiser(load("botorch.acquisition").UpperConfidenceBound(model, beta=beta), bounds)
+
+
+def expected_improvement(model: Any, x: Any, bounds: Any) -> Any:
+    """Maximiser of LogEI over the best posterior mean at the data (not the best reward: rewards are noisy)."""
+    return maximiser(
+        load("botorch.acquisition").LogExpectedImprovement(model, best_f=model.posterior(x).mean.max()), bounds
+    )
+
+
+def knowledge_gradient(model: Any, x: Any, bounds: Any) -> Any:
+    """Maximiser of the one-shot knowledge gradient."""
+    return maximiser(
+        load("botorch.acquisition").qKnowledgeGradient(model, num_fantasies=FANTASIES), bounds, maxiter=KG_ITERATIONS
+    )
+
+
+def maximiser(acquisition: Any, bounds: Any, **options: Any) -> Any:
+    """The best point found, shape (1, d)."""
+    optimise = load("botorch.optim").optimize_acqf
+    return optimise(acquisition, bounds, q=1, num_restarts=STARTS, raw_samples=RAW, options=options)[0]
+
+
+ACQUISITIONS: dict[str, Acquire] = {
+    "ts": thompson,
+    "ei": expected_improvement,
+    "ucb": upper_confidence_bound,
+    "kg": knowledge_gradient,
+}
+
+
+class GaussianRun(History):
+    """A run with one Gaussian process.
+
+    Parameters
+    ----------
+    d, seed : int
+    acquire : callable
+        One of the functions above.
+    warped : bool
+        Whether inputs are warped by Kumaraswamy distribution functions whose parameters are sampled, too.
+    """
+
+    def __init__(self, d: int, seed: int, acquire: Acquire, warped: bool = False) -> None:
+        super().__init__(d, seed)
+        load("botorch")  # so that its import is not timed
+        self.acquire, self.warped = acquire, warped
+        self.chain: Hyperparameters | None = None
+
+    def values(self) -> FloatArray:
+        """What the model is fitted to, shape (n,)."""
+        return standardise(self.rewards)
+
+    def ask(self) -> FloatArray:
+        """The next point; a uniform one before any reward."""
+        x = self.inputs
+        if not x.size:
+            return self.rng.random(self.d)
+        model = self.fit()
+        return self.best(model)
+
+    def fit(self) -> Any:
+        """The model for the rewards told so far."""
+        x, y = self.inputs, self.values()
+        self.chain = estimate(self.rng, x, y, self.warped, ITERATIONS, self.chain)
+        return gaussian_process(x, y, self.chain.average)
+
+    def best(self, model: Any) -> FloatArray:
+        """The maximiser of the acquisition."""
+        torch, sampling = load("torch"), load("botorch.utils.sampling")
+        bounds = torch.tensor([[0.0] * self.d, [1.0] * self.d], dtype=torch.double)
+        seed = int(self.rng.integers(2**31))
+        with warnings.catch_warnings(), sampling.manual_seed(seed):
+            warnings.simplefilter("ignore")  # of its optimisers, about inputs that repeat and steps that fail
+            found = self.acquire(model, torch.as_tensor(self.inputs), bounds)
+        return np.asarray(np.clip(found.detach().numpy().reshape(self.d), 0.0, 1.0))
+
+    def recommend(self) -> FloatArray:
+        """The evaluated point with the best posterior mean."""
+        x, torch = self.inputs, load("torch")
+        with torch.no_grad():
+            return np.asarray(x[int(self.fit().posterior(torch.as_tensor(x)).mean.argmax())])
+
+
+class TruncatedRun(GaussianRun):
+    """GP-UCB on truncated rewards (Ray Chowdhury and Gopalan 2019).
+
+    The t-th reward counts as nothing where it is beyond b_t = v^{1/(1+α)} t^{1/(2(1+α))}. In units in which that makes
+    sense, median 0 and half the 16–84 % range 1, with α = 1 (noise with a variance) and v = 4: b_t = 2 t^{1/4}.
+    """
+
+    MOMENT, BOUND = 1.0, 4.0
+
+    def __init__(self, d: int, seed: int) -> None:
+        super().__init__(d, seed, upper_confidence_bound)
+
+    def values(self) -> FloatArray:
+        """Truncated rewards, standardised."""
+        y = self.rewards
+        z = RewardScale.fit(y).to_standard(y)
+        power = 1.0 / (1.0 + self.MOMENT)
+        bound = self.BOUND**power * np.arange(1, y.size + 1) ** (0.5 * power)
+        return standardise(np.where(np.abs(z) <= bound, z, 0.0))

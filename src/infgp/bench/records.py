@@ -1,0 +1,70 @@
+"""Records of runs: one JSON line for each (task, method, seed), in one file for each task of a suite.
+
+A file is appended to by one process, a whole line at a time and on disk before the next run is begun. What a kill cuts
+off is at most the end of the last line, which is dropped when the file is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+Record: TypeAlias = dict[str, Any]
+#: File of the runs that were not finished, in the folder of the suite; not a record, and tried again.
+FAILED = "failed.log"
+
+
+class Key(NamedTuple):
+    """What a record is of."""
+
+    task: str
+    method: str
+    seed: int
+
+
+def key_of(record: Record) -> Key:
+    """The key of a record."""
+    return Key(record["task"], record["method"], record["seed"])
+
+
+def load(folder: str | os.PathLike[str], suite: str | None = None) -> list[Record]:
+    """All records of a suite, or of a folder that holds them; the last line of a file only if it is whole.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     append(folder, {"task": "a", "method": "random", "seed": 0, "regret": [1.0]})
+    ...     [key_of(record) for record in load(folder)]
+    [Key(task='a', method='random', seed=0)]
+    """
+    place = Path(folder) / suite if suite else Path(folder)
+    return [record for path in sorted(place.glob("*.jsonl")) for record in _read(path)]
+
+
+def append(folder: str | os.PathLike[str], record: Record) -> None:
+    """Put a record at the end of its task's file; it is on disk when this returns."""
+    path = Path(folder) / f"{record['task']}.jsonl"
+    line = json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        end = _whole(file.read() if not file.seek(0) else b"")
+        file.truncate(end)
+        file.seek(end)
+        file.write(line.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _whole(content: bytes) -> int:
+    """How much of a file consists of whole lines."""
+    return content.rfind(b"\n") + 1
+
+
+def _read(path: Path) -> Iterator[Record]:
+    content = path.read_bytes()
+    for line in content[: _whole(content)].splitlines():
+        yield json.loads(line)
