@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from infgp.bench.core import Task
-from infgp.bench.tasks.hpo import DATASETS, hpobench, mnist_mlp
-from infgp.bench.tasks.nas import nasbench201
-from infgp.bench.tasks.portfolio import portfolio
-from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic
+from infgp.bench.tasks.hpo import DATASETS, hpobench_task, mnist_task
+from infgp.bench.tasks.nas import nasbench201_task
+from infgp.bench.tasks.portfolio import portfolio_task
+from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic_task
 from infgp.errors import InvalidInputError
 
 HPO = tuple(f"hpo-{dataset}" for dataset in DATASETS)
@@ -20,11 +20,11 @@ REAL = ("portfolio", *HPO, "mnist-mlp", "nasbench201")
 PAPER = (*PANELS, *PANELS_D5, "portfolio", "hpo-segment", "nasbench201")
 
 TASKS: Mapping[str, Callable[[], Task]] = {
-    **{name: partial(synthetic, name) for name in (*PANELS, *PANELS_D5)},
-    "portfolio": portfolio,
-    **{name: partial(hpobench, name) for name in HPO},
-    "mnist-mlp": mnist_mlp,
-    "nasbench201": nasbench201,
+    **{name: partial(synthetic_task, name) for name in (*PANELS, *PANELS_D5)},
+    "portfolio": portfolio_task,
+    **{name: partial(hpobench_task, name) for name in HPO},
+    "mnist-mlp": mnist_task,
+    "nasbench201": nasbench201_task,
 }
 
 

