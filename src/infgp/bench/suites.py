@@ -68,9 +68,9 @@ def jobs(
         )
     if seeds is not None:
         check_int("seeds", seeds, 1)
+    chosen = by_name(METHODS, methods) if methods else list(METHODS.values())
     whole = TASKS if suite == SMOKE else PAPER_TASKS
     chosen_tasks = [task(name.strip()) for name in (tasks.split(",") if tasks else whole)]
-    chosen = by_name(METHODS, methods) if methods else list(METHODS.values())
     pairs = [(t, m) for t in chosen_tasks for m in chosen if t.kind in m.kinds]
     if not pairs:
         raise InvalidInputError(

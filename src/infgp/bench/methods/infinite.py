@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from infgp.bench.methods.history import FloatArray, History
+from infgp.bench.methods.truncated import sweep_many
 from infgp.linalg import one_blas_thread
 from infgp.maximise import maximise
 from infgp.model import Data, Model, State
-from infgp.moves.blocked import grid_factors
+from infgp.moves.blocked import BlockedState, factorise, maximise_phi, with_surfaces
 from infgp.optimizer import Optimizer
+from infgp.partition import canonical, truncation_level
 from infgp.paths import draw_path
 from infgp.priors import Priors
-from infgp.sampler import run_truncated
+from infgp.sampler import KAPPA, start_state
 from infgp.scaling import RewardScale
 from infgp.space import Float, Space
 from infgp.thompson import best_of, restandardise
 
 #: Gibbs sweeps at each step: the paper's B.
 SWEEPS = 500
+#: Times that length-scales are re-estimated during these.
+ESTIMATES = 10
 
 
 def cube(d: int) -> Space:
@@ -55,16 +60,16 @@ class DefaultRun:
 class PaperRun(History):
     """∞-GP-TS: Algorithm 1 on one state of Algorithm 2, with the mendings of docs/departures.md.
 
-    Thompson sampling on one sampled surface, which may be a new one; B = 500 sweeps of the truncated Gibbs sampler at
-    each step, of which the last state is used; L_n = ⌈(ν + 1) log n⌉ + 1; squared exponential kernel with plug-in
-    length-scales for each input, the model's shared scales, the priors of :class:`infgp.Priors`. The chain begins where
-    that of the step before ended.
+    Thompson sampling on one sampled surface, which may be a new one. At each step B = 500 sweeps of the truncated Gibbs
+    sampler, from where those of the step before have ended, and the last state of them; L_n = ⌈(ν + 1) log n⌉ + 1
+    sticks by the ν at hand; squared exponential kernel, a length-scale for each input, re-estimated ten times in the
+    sweeps of a step; scales shared by all surfaces; the priors of :class:`infgp.Priors`.
     """
 
     def __init__(self, d: int, seed: int) -> None:
         super().__init__(d, seed)
         self.space = cube(d)
-        self.model = Model("se", Priors().resolve(d), ard=d > 1)
+        self.model = Model("se", Priors().resolve(d), ard=True)
         self.state: State | None = None
         self.unit = (0.0, 1.0)
 
@@ -75,19 +80,30 @@ class PaperRun(History):
             return self.rng.random(self.d)
         with one_blas_thread():
             scale = RewardScale.fit(y)
-            data, unit = Data(x, scale.to_standard(y)), (scale.location, scale.scale)
-            start = "one" if self.state is None else restandardise(self.state, self.unit, unit)
-            chain = run_truncated(
-                self.rng,
-                data,
-                self.model,
-                n_warmup=SWEEPS - 1,
-                n_samples=1,
-                thin=1,
-                start=start,
-                truncation=None,
-                factors=grid_factors(data, self.model, 20),
-            )
-            self.state, self.unit = chain.states[-1], unit
+            unit = (scale.location, scale.scale)
+            data = Data(x, scale.to_standard(y))
+            before = "one" if self.state is None else restandardise(self.state, self.unit, unit)
+            start = start_state(self.rng, data, self.model, before)
+            self.state, self.unit = draw_state(self.rng, start, data, self.model), unit
             path = draw_path(self.rng, self.state, data, self.model, "surface")
             return maximise(self.rng, path, self.space, best_of(x, path(x)))[0]
+
+
+def draw_state(rng: np.random.Generator, core: State, data: Data, model: Model) -> State:
+    """The state after B sweeps; length-scales adapt in the first four fifths of them and are then held."""
+    state = blocked_state(rng, core, data, model)
+    for b in range(ESTIMATES):
+        state = sweep_many(rng, state, data, model, SWEEPS // (ESTIMATES + 2))
+        # Robbins–Monro, as in :func:`infgp.sampler.run_truncated`.
+        state = maximise_phi(state, data, model, step=1.0 / (1 + max(0, b - ESTIMATES // 2)))
+    state = sweep_many(rng, state, data, model, SWEEPS - ESTIMATES * (SWEEPS // (ESTIMATES + 2)))
+    return replace(state.core, labels=canonical(state.core.labels))
+
+
+def blocked_state(rng: np.random.Generator, core: State, data: Data, model: Model) -> BlockedState:
+    """The state with surfaces and weights, at its own length-scales; the fullest surfaces first."""
+    counts = np.bincount(core.labels)
+    rank = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
+    core = replace(core, labels=rank[core.labels])
+    sticks = max(truncation_level(core.nu, data.y.size, KAPPA), core.n_surfaces)
+    return with_surfaces(rng, core, sticks, factorise(model.kernel, data.x, core.phi, np.ones(1)))

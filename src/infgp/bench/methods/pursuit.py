@@ -13,6 +13,8 @@ from infgp.bench.methods.history import FloatArray
 
 #: Rewards for each new fit, which takes seconds to a minute.
 EVERY = 10
+#: Share of the rewards expected to be outliers, as BoTorch has it, but at least one of them.
+OUTLIERS = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,10 @@ def pursue(x: FloatArray, y: FloatArray) -> Pursued:
     torch, models = load("torch"), load("botorch.models.robust_relevance_pursuit_model")
     location, scale = float(np.mean(y)), float(np.std(y)) or 1.0
     inputs, rewards = torch.as_tensor(x), torch.as_tensor((y - location) / scale)[:, None]
-    model = models.RobustRelevancePursuitSingleTaskGP(inputs, rewards, outcome_transform=None)
+    expected = max(1.0, OUTLIERS * y.size)
+    model = models.RobustRelevancePursuitSingleTaskGP(
+        inputs, rewards, outcome_transform=None, prior_mean_of_support=expected
+    )
     likelihood = load("gpytorch.mlls").ExactMarginalLogLikelihood(model.likelihood, model)
     load("botorch.fit").fit_gpytorch_mll(likelihood)
     with torch.no_grad():

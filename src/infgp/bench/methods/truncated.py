@@ -1,0 +1,247 @@
+"""The paper's Algorithm 2 compiled: what :mod:`infgp.moves.blocked` does in a sweep, with its mendings, for given φ.
+
+Steps are numbered as there. Fixed by the caller are the length-scales, the number L of sticks and the priors, which are
+those of :class:`infgp.Priors`: inverse gamma for σ² and τ², gamma for ν, Gaussian for β.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from infgp.compiled.densities import factorise, forward, pick
+from infgp.model import Data, Model
+from infgp.moves.blocked import HOP_SIGMA2, BlockedState
+from infgp.priors import Gamma, InverseGamma, Normal
+
+#: Chance of the joint Metropolis step on σ² in a sweep.
+HOP_CHANCE = 0.2
+
+
+class Numbers(NamedTuple):
+    """Parameters of the priors: means and precisions of β, shape and scale of σ² and τ², shape and rate of ν."""
+
+    beta_mean: Any
+    beta_precision: Any
+    sigma2: tuple[float, float]
+    tau2: tuple[float, float]
+    nu: tuple[float, float]
+
+
+def numbers_of(model: Model, p: int) -> Numbers:
+    """The priors of a model with p coefficients of the trend."""
+    priors = model.priors
+    assert isinstance(priors.beta, Normal)
+    assert isinstance(priors.sigma2, InverseGamma)
+    assert isinstance(priors.tau2, InverseGamma)
+    assert isinstance(priors.nu, Gamma)
+    return Numbers(
+        np.broadcast_to(np.asarray(priors.beta.mean, dtype=np.float64), (p,)).copy(),
+        np.broadcast_to(1.0 / np.square(np.asarray(priors.beta.sd, dtype=np.float64)), (p,)).copy(),
+        (float(priors.sigma2.shape), float(priors.sigma2.scale)),
+        (float(priors.tau2.shape), float(priors.tau2.scale)),
+        (float(priors.nu.shape), float(priors.nu.rate)),
+    )
+
+
+@njit(cache=True)
+def _backward(factor: Any, u: Any) -> None:
+    """u becomes C⁻ᵀ u, for a factor of :func:`infgp.compiled.densities.factorise`."""
+    for i in range(u.size - 1, -1, -1):
+        u[i] *= factor[i, i]
+        for j in range(i):
+            u[j] -= factor[i, j] * u[i]
+
+
+@njit(cache=True)
+def _members(labels: Any, label: int) -> Any:
+    """Observations on a surface."""
+    count = 0
+    for z in labels:
+        count += z == label
+    out, at = np.empty(count, dtype=np.int64), 0
+    for i in range(labels.size):
+        if labels[i] == label:
+            out[at] = i
+            at += 1
+    return out
+
+
+@njit(cache=True)
+def _block(rho: Any, members: Any, out: Any) -> None:
+    """Lower triangle of the correlations of the members."""
+    for i in range(members.size):
+        for j in range(i + 1):
+            out[i, j] = rho[members[i], members[j]]
+
+
+@njit(cache=True)
+def _log_evidence(rho: Any, r: Any, labels: Any, sticks: int, sigma2: float, tau2: float) -> float:
+    """log p(y | z, β, Θ) up to a constant, surfaces integrated out."""
+    total = 0.0
+    for label in range(sticks):
+        members = _members(labels, label)
+        m = members.size
+        if m:
+            block, factor = np.empty((m, m)), np.empty((m, m))
+            _block(rho, members, block)
+            log_det = factorise(block, sigma2, tau2, np.zeros(m), factor)
+            total -= 0.5 * (forward(factor, r[members], np.empty(m)) + log_det)
+    return total
+
+
+@njit(cache=True)
+def _hop(rng: Any, rho: Any, r: Any, labels: Any, sticks: int, scales: Any, prior: Any) -> None:
+    """σ² by a Metropolis step with the surfaces integrated out; they must be drawn anew at once."""
+    step = HOP_SIGMA2 * rng.standard_normal()
+    old, new = scales[0], scales[0] * math.exp(step)
+    log_ratio = -prior[0] * step - prior[1] * (1.0 / new - 1.0 / old)  # in log σ²
+    log_ratio += _log_evidence(rho, r, labels, sticks, new, scales[1])
+    log_ratio -= _log_evidence(rho, r, labels, sticks, old, scales[1])
+    if -rng.standard_exponential() < log_ratio:
+        scales[0] = new
+
+
+@njit(cache=True)
+def _draw_surfaces(rng: Any, rho: Any, chol: Any, r: Any, labels: Any, surfaces: Any, scales: Any) -> None:
+    """Step 1, by Matheron's rule on the members; surfaces have shape (n, L)."""
+    n, sticks = surfaces.shape
+    sigma2, tau2 = scales[0], scales[1]
+    noise = rng.standard_normal((n, sticks))
+    surfaces[:] = math.sqrt(sigma2) * np.dot(chol, noise)
+    update = np.zeros((n, sticks))
+    for label in range(sticks):
+        members = _members(labels, label)
+        m = members.size
+        if m == 0:
+            continue
+        block, factor, gap, u = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty(m)
+        _block(rho, members, block)
+        factorise(block, sigma2, tau2, np.zeros(m), factor)
+        for i in range(m):
+            gap[i] = r[members[i]] - surfaces[members[i], label] - math.sqrt(tau2) * rng.standard_normal()
+        forward(factor, gap, u)
+        _backward(factor, u)
+        for i in range(m):
+            update[members[i], label] = u[i]
+    surfaces += sigma2 * np.dot(rho, update)
+
+
+@njit(cache=True)
+def _log_gamma(rng: Any, shape: float) -> float:
+    """Logarithm of a gamma variate, for shapes however small."""
+    value: float = math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+    return value
+
+
+@njit(cache=True)
+def _draw_weights(rng: Any, labels: Any, nu: float, log_weights: Any) -> None:
+    """Step 2, in logarithms."""
+    sticks = log_weights.size
+    counts = np.zeros(sticks)
+    for z in labels:
+        counts[z] += 1.0
+    above, left = float(labels.size), 0.0
+    for label in range(sticks - 1):
+        above -= counts[label]
+        a, b = _log_gamma(rng, 1.0 + counts[label]), _log_gamma(rng, nu + above)
+        top = max(a, b)
+        total = top + math.log(math.exp(a - top) + math.exp(b - top))
+        log_weights[label] = left + a - total
+        left += b - total
+    log_weights[sticks - 1] = left
+
+
+@njit(cache=True)
+def _draw_labels(rng: Any, r: Any, surfaces: Any, log_weights: Any, tau2: float, labels: Any) -> None:
+    """Step 3."""
+    n, sticks = surfaces.shape
+    log_p = np.empty(sticks)
+    for i in range(n):
+        for label in range(sticks):
+            gap = r[i] - surfaces[i, label]
+            log_p[label] = log_weights[label] - gap * gap / (2.0 * tau2)
+        labels[i] = pick(log_p, sticks, rng.random(), labels[i])
+
+
+@njit(cache=True)
+def gibbs(
+    rng: Any,
+    sweeps: int,
+    y: Any,
+    h: Any,
+    rho: Any,
+    chol: Any,
+    inverse: Any,
+    labels: Any,
+    beta: Any,
+    scales: Any,
+    surfaces: Any,
+    log_weights: Any,
+    prior: Any,
+) -> None:
+    """Sweeps in place; scales are (σ², τ², ν), surfaces have shape (n, L), and inverse is that of chol."""
+    n, sticks = surfaces.shape
+    p = beta.size
+    cross = np.dot(h.T, h)
+    for _ in range(sweeps):
+        r = y - np.dot(h, beta)
+        if rng.random() < HOP_CHANCE:
+            _hop(rng, rho, r, labels, sticks, scales, prior.sigma2)
+        _draw_surfaces(rng, rho, chol, r, labels, surfaces, scales)
+        _draw_weights(rng, labels, scales[2], log_weights)
+        _draw_labels(rng, r, surfaces, log_weights, scales[1], labels)
+        _draw_weights(rng, labels, scales[2], log_weights)
+        # Step 4a: L − 1, where the paper has n − 1.
+        scales[2] = rng.standard_gamma(prior.nu[0] + sticks - 1.0) / (prior.nu[1] - log_weights[sticks - 1])
+        # Step 4b
+        own = np.empty(n)
+        for i in range(n):
+            own[i] = surfaces[i, labels[i]]
+        precision, zeros, factor, u = cross / scales[1], np.zeros(p), np.empty((p, p)), np.empty(p)
+        for k in range(p):
+            precision[k, k] += prior.beta_precision[k]
+        factorise(precision, 1.0, 0.0, zeros, factor)
+        forward(factor, prior.beta_precision * prior.beta_mean + np.dot(h.T, y - own) / scales[1], u)
+        for k in range(p):
+            u[k] += rng.standard_normal()
+        _backward(factor, u)
+        beta[:] = u
+        # Steps 4c and 4d
+        gap = y - np.dot(h, beta) - own
+        scales[1] = (prior.tau2[1] + 0.5 * np.dot(gap, gap)) / rng.standard_gamma(prior.tau2[0] + 0.5 * n)
+        white = np.dot(inverse, surfaces)
+        total = 0.0
+        for i in range(n):
+            for label in range(sticks):
+                total += white[i, label] * white[i, label]
+        scales[0] = (prior.sigma2[1] + 0.5 * total) / rng.standard_gamma(prior.sigma2[0] + 0.5 * n * sticks)
+
+
+def sweep_many(rng: np.random.Generator, state: BlockedState, data: Data, model: Model, sweeps: int) -> BlockedState:
+    """The state after so many sweeps at the same φ and L.
+
+    Examples
+    --------
+    >>> from infgp.moves.blocked import grid_factors, prior_blocked
+    >>> from infgp.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0.0, 1.0, 12).reshape(6, 2)
+    >>> model, data = Model("se", Priors().resolve(2), ard=True), Data(x, x[:, 0])
+    >>> state = prior_blocked(rng, x, model, 4, grid_factors(data, model, 1))
+    >>> sweep_many(rng, state, data, model, 10).core.labels.size
+    6
+    """
+    core, f = state.core, state.factors
+    labels, beta, log_weights = core.labels.copy(), core.beta.copy(), state.log_weights.copy()
+    scales = np.array([core.sigma2[0], core.tau2[0], core.nu])
+    surfaces = np.ascontiguousarray(state.surfaces.T)
+    rho, chol, inverse = (np.ascontiguousarray(m[state.index]) for m in (f.rho, f.chol, f.inv_chol))
+    prior = numbers_of(model, beta.size)
+    h = np.ascontiguousarray(data.h)
+    gibbs(rng, sweeps, data.y, h, rho, chol, inverse, labels, beta, scales, surfaces, log_weights, prior)
+    core = replace(core, labels=labels, beta=beta, nu=float(scales[2]), sigma2=scales[:1], tau2=scales[1:2])
+    return replace(state, core=core, log_weights=log_weights, surfaces=surfaces.T)

@@ -1,0 +1,147 @@
+"""Methods: the baselines' hyperparameters are drawn right, and every method works where tasks are awkward."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from infgp.bench.methods import METHODS, gaussian, hyperparameters, truncated
+from infgp.bench.methods.history import standardise
+from infgp.model import Data, Model
+from infgp.moves import blocked
+from infgp.priors import Gamma, InverseGamma, Normal, Priors
+from infgp.testing import geweke, mean_test
+
+X = np.random.default_rng(3).random((12, 2))
+Y = standardise(np.sin(4.0 * X[:, 0]) + X[:, 1] ** 2)
+
+
+@pytest.mark.parametrize("warped", [False, True])
+def test_marginal_likelihood_is_that_of_gpytorch(warped, rng):
+    pytest.importorskip("botorch")
+    gpytorch, torch = pytest.importorskip("gpytorch"), pytest.importorskip("torch")
+    prior = hyperparameters.prior_of(2, warped)
+    theta = prior.location + 0.5 * prior.sd * rng.standard_normal(prior.sd.size)
+    ours = hyperparameters.log_posterior(theta, X, Y, prior.location, prior.sd)
+    ours -= hyperparameters.log_prior(theta, prior.location, prior.sd)
+    model = gaussian.gaussian_process(X, Y, theta).train()
+    with torch.no_grad():
+        likelihood = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
+        theirs = 12.0 * float(likelihood(model(*model.train_inputs), model.train_targets))
+    assert math.isclose(ours, theirs, abs_tol=1e-5)
+
+
+def test_slice_sampler_draws_the_posterior(rng):
+    """One length-scale left free: against its density on a grid; p < 1e-4 once in ten thousand seeds."""
+    prior = hyperparameters.prior_of(1, warped=False)
+    held = replace(prior, sd=np.where(np.arange(4) == 3, prior.sd, 1e-4))
+    x, y = X[:5, :1], Y[:5]
+    draws = hyperparameters.slice_sample(rng, held.location, x, y, held.location, held.sd, 6000)[:, 3]
+    grid = np.linspace(-6.0, 9.0, 3001)
+    thetas = np.tile(held.location, (grid.size, 1))
+    thetas[:, 3] = grid
+    log_p = np.array([hyperparameters.log_posterior(t, x, y, held.location, held.sd) for t in thetas])
+    p = np.exp(log_p - log_p.max())
+    exact = rng.choice(grid, 20_000, p=p / p.sum())
+    assert np.std(exact) > 0.3
+    for statistic in (lambda t: t, np.square, lambda t: (t < np.median(exact)).astype(float)):
+        assert mean_test(statistic(exact), statistic(draws)) > 1e-4
+
+
+def test_every_entry_is_moved_and_averaged(rng):
+    found = hyperparameters.estimate(rng, X, Y, warped=True, iterations=50)
+    assert (found.last != hyperparameters.prior_of(2, warped=True).location).all()
+    assert not np.array_equal(found.last, found.average)
+    again = hyperparameters.estimate(np.random.default_rng(1), X, Y, True, 1, found)
+    assert np.abs(again.last - found.last).max() < hyperparameters.WIDTH  # goes on from there
+
+
+def test_compiled_sweeps_of_the_truncated_sampler_keep_the_joint_distribution(rng):
+    x = np.linspace(0.1, 0.9, 6)[:, None] ** 1.5
+    priors = Priors(
+        beta=Normal(np.array([0.3, -0.2]), np.array([0.7, 0.6])),
+        sigma2=InverseGamma(4.0, 3.0),
+        tau2=InverseGamma(5.0, 1.2),
+        nu=Gamma(3.0, 4.0),
+    )
+    model = Model("se", priors.resolve(1), ard=True)
+    factors = blocked.grid_factors(Data(x, np.zeros(6)), model, 1)
+
+    def refresh(pair):
+        core = pair[0].core
+        noise = np.sqrt(core.tau2[0]) * rng.standard_normal(6)
+        return pair[0], Data(x, pair[1].h @ core.beta + pair[0].at_members() + noise)
+
+    def prior():
+        return refresh((blocked.prior_blocked(rng, x, model, 4, factors), Data(x, np.zeros(6))))
+
+    def transition(pair):
+        return truncated.sweep_many(rng, *pair, model, 1), pair[1]
+
+    def statistics(pair):
+        core, data = pair[0].core, pair[1]
+        gap = data.y - data.h @ core.beta - pair[0].at_members()
+        return {
+            "nu": math.log(core.nu),
+            "sigma2": math.log(core.sigma2[0]),
+            "tau2": math.log(core.tau2[0]),
+            "beta": core.beta[0],
+            "slope": core.beta[1] ** 2,
+            "surfaces": float(core.n_surfaces),
+            "first": float(core.labels[0]),
+            "fit": float(np.log(gap @ gap)),
+            "levels": math.tanh(float(np.sum(data.y * pair[0].at_members()))),
+        }
+
+    p_values = geweke(prior, transition, refresh, statistics, sweeps=6000)
+    assert min(p_values.values()) > 1e-4, p_values
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("pursuit", "gp-kg", "wgp-kg")])
+def test_methods_bear_many_inputs_plateaus_and_replicates(name):
+    method = METHODS[name]
+    for package in method.packages:
+        pytest.importorskip(package)
+    x = np.random.default_rng(0).random((5, 30))
+    asked = []
+    for _ in range(2):
+        run = method.start(30, 7)
+        for point in (*x, x[0]):
+            run.tell(point, 70.0)
+        run.tell(x[1], 71.0)
+        asked.append(run.ask())
+    assert asked[0].shape == (30,)
+    assert ((asked[0] >= 0.0) & (asked[0] <= 1.0)).all()
+    np.testing.assert_array_equal(*asked)  # same seed, same point
+
+
+def test_truncated_gp_ucb_counts_far_rewards_as_nothing():
+    pytest.importorskip("botorch")
+    run = METHODS["tgp-ucb"].start(1, 0)
+    rewards = np.r_[np.linspace(-1.0, 1.0, 20), 1000.0]
+    for k, y in enumerate(rewards):
+        run.tell(np.array([k / 21.0]), y)
+    values = run.values()
+    assert values[-1] == pytest.approx(values[9:11].mean(), abs=0.1)  # the median's
+    assert np.argmax(values) == 19
+
+
+@pytest.mark.slow
+def test_relevance_pursuit_is_kept_between_fits(rng):
+    torch = pytest.importorskip("torch")
+    run = METHODS["pursuit"].start(1, 0)
+    x = rng.random((20, 1))
+    y = np.sin(5.0 * x[:, 0])
+    y[3] += 30.0
+    for point, reward in zip(x, y, strict=True):
+        run.tell(point, reward)
+    model = run.fit()
+    pursued = run.pursued
+    assert pursued.noises[3] > 10.0 * np.delete(pursued.noises, 3).max()
+    at = torch.linspace(0.0, 1.0, 9, dtype=torch.double)[:, None]
+    mean = pursued.location + pursued.scale * model.posterior(at).mean[:, 0].numpy()
+    assert np.abs(mean - np.sin(5.0 * at[:, 0].numpy())).max() < 0.2
+    run.tell(np.array([0.5]), 0.6)
+    run.fit()
+    assert run.pursued is pursued
