@@ -54,8 +54,8 @@ def paper_seconds(task: str, method: str) -> int | None:
 
     Examples
     --------
-    >>> paper_seconds("ackley-ht", "infgp"), paper_seconds("hpo-segment", "wgp-ei"), paper_seconds("ackley-ht-d5", "gp-ei")
-    (2813, 3492, None)
+    >>> paper_seconds("ackley-ht", "infgp"), paper_seconds("nasbench201", "wgp-ei"), paper_seconds("ackley", "gp-ei")
+    (2813, 3802, None)
     """
     if task in ACKLEY_D5:
         return None

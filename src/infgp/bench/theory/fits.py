@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import warnings
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from infgp.bench.theory.rewards import NOISES, Array, total_variation
-from infgp.bench.theory.store import Record, measure
+from infgp.bench.theory.store import Options, Record
 from infgp.errors import ConvergenceWarning
 from infgp.estimator import InfiniteGP
 
@@ -69,16 +68,10 @@ def fit(job: Record, sizes: tuple[int, ...] = SIZES, budget: tuple[int, int] = (
     return found
 
 
-def fits(out: Path, quick: bool) -> list[Record]:
+def fits(options: Options) -> list[Record]:
     """Records of all fits, seed by seed; those that are missing are made."""
+    quick = options.quick
     cells = product(range(1 if quick else SEEDS), NOISES, DESIGNS, MODELS)
     jobs = [{"seed": s, "reward": r, "design": d, "model": m} for s, r, d, m in cells]
     run = (lambda job: fit(job, QUICK_SIZES, (20, 10))) if quick else fit
-    return measure(out / "fits.jsonl", jobs, run)
-
-
-if __name__ == "__main__":
-    from infgp.bench.theory.store import options as arguments
-
-    quick_version, directory = arguments(__doc__)
-    fits(directory, quick_version)
+    return options.records("fits.jsonl", jobs, run)

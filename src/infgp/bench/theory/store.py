@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,25 @@ def _key(job: Record, record: Record) -> str:
     return json.dumps([record[name] for name in job])
 
 
-def options(text: str | None) -> tuple[bool, Path]:
-    """``--quick`` and ``--out`` from the command line."""
+@dataclass(frozen=True)
+class Options:
+    """How an experiment was called: in its quick version, only to draw what has been measured, and where to."""
+
+    quick: bool
+    draw: bool
+    out: Path
+
+    def records(self, name: str, jobs: Sequence[Record], run: Callable[[Record], Record]) -> list[Record]:
+        """Records of the jobs in the file of that name; with ``--draw`` those that are there."""
+        path = self.out / name
+        return load(path) if self.draw else measure(path, jobs, run)
+
+
+def options(text: str | None) -> Options:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a small version, to see that it works")
+    parser.add_argument("--draw", action="store_true", help="measure nothing more, draw what there is")
     parser.add_argument("--out", type=Path, default=Path("results/theory"), help="directory of records and pictures")
     parsed = parser.parse_args()
-    return parsed.quick, parsed.out / "quick" if parsed.quick else parsed.out
+    return Options(parsed.quick, parsed.draw, parsed.out / "quick" if parsed.quick else parsed.out)

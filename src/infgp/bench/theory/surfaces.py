@@ -84,11 +84,11 @@ def draw(prior: Record, records: list[Record], path: Path) -> None:
 
 def main() -> None:
     """Simulate, measure and draw."""
-    quick, out = options(__doc__)
-    out.mkdir(parents=True, exist_ok=True)
-    prior = simulate(0, *((200, 20) if quick else (LONGEST, DRAWS)))
-    (out / "surfaces.json").write_text(json.dumps(prior) + "\n", encoding="utf-8")
-    draw(prior, fits(out, quick), out / "surfaces.png")
+    chosen = options(__doc__)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    prior = simulate(0, *((200, 20) if chosen.quick else (LONGEST, DRAWS)))
+    (chosen.out / "surfaces.json").write_text(json.dumps(prior) + "\n", encoding="utf-8")
+    draw(prior, fits(chosen), chosen.out / "surfaces.png")
 
 
 if __name__ == "__main__":

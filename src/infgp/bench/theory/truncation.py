@@ -17,7 +17,7 @@ from infgp.bench import runner
 from infgp.bench.figures import clean, pyplot, save
 from infgp.bench.tasks import task
 from infgp.bench.theory.runs import Belief, Sampler, method, truncated, untruncated
-from infgp.bench.theory.store import Record, measure, options
+from infgp.bench.theory.store import Record, options
 
 TASKS = ("rosenbrock-ht", "ackley-ns")
 LEVELS = (1, 2, 4, 8, 16)
@@ -84,11 +84,12 @@ def draw(records: list[Record], path: Path) -> None:
 
 def main() -> None:
     """Measure and draw."""
-    quick, out = options(__doc__)
+    chosen = options(__doc__)
+    quick = chosen.quick
     cells = product(range(1 if quick else SEEDS), TASKS[:1] if quick else TASKS, (0, *LEVELS[: 2 if quick else None]))
     jobs = [{"seed": seed, "task": name, "L": level} for seed, name, level in cells]
     run = (lambda job: one(job, steps=12, sweeps=20)) if quick else one
-    draw(measure(out / "truncation.jsonl", jobs, run), out / "truncation.png")
+    draw(chosen.records("truncation.jsonl", jobs, run), chosen.out / "truncation.png")
 
 
 if __name__ == "__main__":

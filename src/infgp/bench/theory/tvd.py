@@ -94,10 +94,10 @@ def draw_gap(records: list[Record], path: Path) -> None:
 
 def main() -> None:
     """Measure and draw."""
-    quick, out = options(__doc__)
-    records = fits(out, quick)
-    draw(records, out / "tvd.png")
-    draw_gap(records, out / "tvd-gap.png")
+    chosen = options(__doc__)
+    records = fits(chosen)
+    draw(records, chosen.out / "tvd.png")
+    draw_gap(records, chosen.out / "tvd-gap.png")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from infgp.bench import runner
 from infgp.bench.figures import pyplot, save
 from infgp.bench.tasks import task
 from infgp.bench.theory.runs import Belief, method, truncated
-from infgp.bench.theory.store import Record, measure, options
+from infgp.bench.theory.store import Record, options
 from infgp.model import Data, Model
 from infgp.moves import blocked
 from infgp.priors import Gamma
@@ -108,11 +108,12 @@ def draw(records: list[Record], path: Path) -> None:
 
 def main() -> None:
     """Measure and draw."""
-    quick, out = options(__doc__)
+    chosen = options(__doc__)
+    quick = chosen.quick
     cells = product(range(1 if quick else SEEDS), STEPS_4A)
     jobs = [{"seed": seed, "step 4a": kind} for seed, kind in cells]
     run = (lambda job: one(job, steps=24, sweeps=20)) if quick else one
-    draw(measure(out / "weights.jsonl", jobs, run), out / "weights.png")
+    draw(chosen.records("weights.jsonl", jobs, run), chosen.out / "weights.png")
 
 
 if __name__ == "__main__":
