@@ -6,7 +6,7 @@ from scipy import stats
 
 from infgp.bench import runner
 from infgp.bench.core import Task
-from infgp.bench.theory import surfaces, truncation, tvd, weights
+from infgp.bench.theory import summary, surfaces, truncation, tvd, weights
 from infgp.bench.theory.fits import fit
 from infgp.bench.theory.rewards import NOISES, gaussian_gap, total_variation
 from infgp.bench.theory.runs import method, truncated, untruncated
@@ -88,8 +88,8 @@ def test_printed_step_4a_inflates_the_concentration():
     seen = {}
     for kind, (_, moves) in weights.STEPS_4A.items():
         nu = []
-        running = method("x", truncated(4, 60, moves), lambda n, belief, nu=nu: nu.append(belief.state.nu))
-        assert runner.run(LINE, running, seed=0, steps=30)["failures"] == []
+        running = method("x", truncated(4, 40, moves), lambda n, belief, nu=nu: nu.append(belief.state.nu))
+        assert runner.run(LINE, running, seed=0, steps=24)["failures"] == []
         seen[kind] = np.mean(nu[-5:])
     assert seen["printed"] > 3.0 * seen["mended"]
 
@@ -100,6 +100,23 @@ def test_extra_regret_pairs_seeds():
         for level, seed, value in ((0, 0, 1.0), (0, 1, 2.0), (4, 1, 5.0), (4, 2, 9.0))
     ]
     assert truncation.extra(records, "t", 4).tolist() == [3.0]
+
+
+def test_summary_and_pictures_of_partial_records(tmp_path):
+    fitted = {"seed": 0, "reward": "t3", "design": "one", "n": [10, 20], "surfaces": [1.0, 2.0], "nu": [0.5, 0.6]}
+    fits = [fitted | {"model": "gp", "tvd": [0.3, 0.2]}, fitted | {"model": "paper", "tvd": [0.3, 0.1]}]
+    (tmp_path / "fits.jsonl").write_text("".join(json.dumps(r) + "\n" for r in fits))
+    tvd.draw(fits, tmp_path / "tvd.png")
+    tvd.draw_gap(fits, tmp_path / "tvd-gap.png")
+    seen = [{"n": n, "weights": [0.7, 0.2, 0.1, 0.0], "shares": [1.0, 0.0, 0.0, 0.0], "nu": 0.5} for n in (10, 20)]
+    heat = [{"seed": 1, "step 4a": "mended", "regret": 3.0, "seen": seen, "failures": []}]
+    weights.draw(heat, tmp_path / "weights.png")
+    text = summary.write(tmp_path).read_text()
+    assert "in 1 of 1 cells" in text
+    assert "0.200 (1) | 0.100 (1)" in text
+    assert "Not measured yet." in text  # truncation
+    assert "](tvd.png)" in text
+    assert "](truncation.png)" not in text
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from infgp.bench.figures import clean, pyplot, save
+from infgp.bench.figures import clean, pyplot, save, seeds_text
 from infgp.bench.theory.fits import CURVE, DESIGNS, MODELS, fits
 from infgp.bench.theory.rewards import NOISES, gaussian_gap
 from infgp.bench.theory.store import Record, options
@@ -55,6 +55,11 @@ def draw(records: list[Record], path: Path) -> None:
                 axis.set_title(noise.label, fontsize=11)
             else:
                 axis.set_xlabel("rewards seen")
+            counts = [
+                sum((r["reward"], r["design"], r["model"]) == (reward, design, m) for r in records) for m in MODELS
+            ]
+            if any(counts):
+                axis.text(0.97, 0.97, seeds_text(counts), transform=axis.transAxes, ha="right", va="top", fontsize=8)
         axes[line, 0].set_ylabel(f"total variation,\n{caption}")
     for axis in axes[0]:
         axis.set_ylim(bottom=0.0)

@@ -75,6 +75,8 @@ def draw(records: list[Record], path: Path) -> None:
     figure, axes = plt.subplots(
         len(kinds), len(seeds), figsize=(1.2 + 3.4 * len(seeds), 2.1 * len(kinds)), squeeze=False, layout="constrained"
     )
+    for axis in axes.flat:
+        axis.set_axis_off()
     for record in records:
         axis = axes[kinds.index(record["step 4a"]), seeds.index(record["seed"])]
         weights = np.array([entry["weights"] for entry in record["seen"]]).T
@@ -97,6 +99,7 @@ def draw(records: list[Record], path: Path) -> None:
             yticks=np.arange(STICKS),
             yticklabels=np.arange(1, STICKS + 1),
         )
+        axis.set_axis_on()
         axis.set_xticklabels([str(entry["n"]) for entry in record["seen"]], fontsize=8)
     for axis in axes[:, 0]:
         axis.set_ylabel("surface")
