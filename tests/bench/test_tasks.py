@@ -234,7 +234,7 @@ class TestPortfolio:
         whole = np.load(tmp_path / "table.npz")["percent"]
         lines = (tmp_path / "rows").read_text().splitlines(keepends=True)
         assert len(lines) == 36
-        (tmp_path / "rows").write_text("".join(lines[:20]) + lines[20][:15] + "\n")  # killed in the middle of a line
+        (tmp_path / "rows").write_text("".join(lines[:20]) + lines[20][:15])  # killed in the middle of a line
         asked.clear()
         tabulate_portfolio.main(["--scenarios", "2", "--level", "0", *files])
         np.testing.assert_array_equal(np.load(tmp_path / "table.npz")["percent"], whole)
@@ -321,7 +321,6 @@ class TestMnist:
         monkeypatch.setattr(tabulate_mnist, "train", lambda configuration, seed: 10 + seed)
         rows, table = tmp_path / "rows", tmp_path / "table.npz"
         rows.write_text(json.dumps({"row": 2, "seed": 1, "right": 99}) + "\n" + '{"row": 1, "se')
-        rows.write_text(rows.read_text() + "\n")
         tabulate_mnist.main(["--rows", str(rows), "--table", str(table)])
         right = np.load(table)["right"]
         assert right[2, 1] == 99

@@ -8,25 +8,22 @@ that are complete into ``src/infgp/bench/data/mnist_mlp.npz``. Killed and starte
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from itertools import count, takewhile
 from pathlib import Path
 
 import numpy as np
 
+from infgp.bench.tasks import rows
 from infgp.bench.tasks.hpo import mnist_grid, train
 
 TABLE = Path(__file__).parents[1] / "data" / "mnist_mlp.npz"
 ROWS = Path("results/tables/mnist_mlp.jsonl")
 
 
-def rows(path: Path) -> dict[tuple[int, int], int]:
-    """Digits right, by row of the grid and seed, as far as they are known."""
-    if not path.exists():
-        return {}
-    lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}"))
-    return {(line["row"], line["seed"]): line["right"] for line in lines}
+def known(path: Path) -> dict[tuple[int, int], int]:
+    """Digits right so far, by row of the grid and seed."""
+    return {(row["row"], row["seed"]): row["right"] for row in rows.read(path)}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,16 +34,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--quick", action="store_true", help="three trainings")
     options = parser.parse_args(arguments)
-    options.rows.parent.mkdir(parents=True, exist_ok=True)
-    grid, done, start = mnist_grid(), rows(options.rows), time.monotonic()
+    grid, done, start = mnist_grid(), known(options.rows), time.monotonic()
     missing = [(row, seed) for seed in range(options.seeds) for row in range(len(grid)) if (row, seed) not in done]
-    with options.rows.open("a", encoding="utf-8") as file:
-        for number, (row, seed) in enumerate(missing[:3] if options.quick else missing, start=1):
-            done[row, seed] = train(grid[row], seed)
-            file.write(json.dumps({"row": row, "seed": seed, "right": done[row, seed]}) + "\n")
-            file.flush()
-            if number % 100 == 0:
-                print(f"{number} of {len(missing)} trainings in {time.monotonic() - start:.0f} s", flush=True)
+    for number, (row, seed) in enumerate(missing[:3] if options.quick else missing, start=1):
+        done[row, seed] = train(grid[row], seed)
+        rows.append(options.rows, {"row": row, "seed": seed, "right": done[row, seed]})
+        if number % 100 == 0:
+            print(f"{number} of {len(missing)} trainings in {time.monotonic() - start:.0f} s", flush=True)
     everything = range(len(grid))
     complete = list(takewhile(lambda seed: all((row, seed) in done for row in everything), count()))
     if complete:

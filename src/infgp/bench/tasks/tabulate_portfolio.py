@@ -1,7 +1,8 @@
 """Tabulate the trading simulator of the portfolio task.
 
 ``python -m infgp.bench.tasks.tabulate_portfolio`` runs cvxportfolio on a grid of strategies × random scenarios, adds a
-line to a file of rows after every simulation, and packs what is complete into ``src/infgp/bench/data/portfolio.npz``.
+line to a file of rows after every simulation, packs what is complete into ``src/infgp/bench/data/portfolio.npz`` and
+certifies its optimum.
 Killed and started again, it goes on where it was; ``--level 2`` fills the finer grid around the rows that are there,
 ``--scenarios`` adds more of them. One simulation takes about a second on one core: set ``OPENBLAS_NUM_THREADS=1``.
 ``--quick`` tabulates two scenarios on the coarsest grid; ``--scenarios 0`` only packs the rows that are there.
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import logging
 import time
 import warnings
@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from infgp.bench.tasks import certify, rows
 from infgp.bench.tasks.portfolio import DAYS, HOLD, RISK, TRADE, lattice
 from infgp.errors import require
 
@@ -126,12 +127,9 @@ def grid(level: int) -> list[Index]:
     return list(itertools.product(risk, trade, hold))
 
 
-def rows(path: Path) -> dict[tuple[int, Index], float]:
+def known(path: Path) -> dict[tuple[int, Index], float]:
     """The returns simulated so far, by scenario and index."""
-    if not path.exists():
-        return {}
-    lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}"))
-    return {(line["scenario"], tuple(line["at"])): line["percent"] for line in lines}
+    return {(row["scenario"], tuple(row["at"])): row["percent"] for row in rows.read(path)}
 
 
 def fill(done: dict[tuple[int, Index], float], scenarios: int, level: int) -> Iterator[tuple[int, Index, float]]:
@@ -171,24 +169,25 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--scenarios", type=int, default=64)
     parser.add_argument("--level", type=int, choices=range(FINEST + 1), default=1, help="2 is the finest grid")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop simulating after so long")
-    parser.add_argument("--rows", type=Path, default=ROWS)
-    parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument("--quick", action="store_true", help="two scenarios on the coarsest grid")
+    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--quick", action="store_true", help="two scenarios on the coarsest grid, stored elsewhere")
     options = parser.parse_args(arguments)
     scenarios, level = (2, 0) if options.quick else (options.scenarios, options.level)
-    options.rows.parent.mkdir(parents=True, exist_ok=True)
-    done, start = rows(options.rows), time.monotonic()
-    with options.rows.open("a", encoding="utf-8") as file:
-        for count, (number, at, percent) in enumerate(fill(done, scenarios, level), start=1):
-            done[number, at] = percent
-            file.write(json.dumps({"scenario": number, "at": at, "percent": percent}) + "\n")
-            file.flush()
-            seconds = time.monotonic() - start
-            if count % 25 == 0:
-                print(f"scenario {number}, {count} simulations in {seconds:.0f} s", flush=True)
-            if seconds > 60.0 * options.minutes:
-                break
-    print(pack(done, options.table, level))
+    path = options.rows or (ROWS.with_stem("portfolio-quick") if options.quick else ROWS)
+    table = options.table or (path.with_suffix(".npz") if options.quick else TABLE)
+    done, start = known(path), time.monotonic()
+    for count, (number, at, percent) in enumerate(fill(done, scenarios, level), start=1):
+        done[number, at] = percent
+        rows.append(path, {"scenario": number, "at": at, "percent": percent})
+        seconds = time.monotonic() - start
+        if count % 25 == 0:
+            print(f"scenario {number}, {count} simulations in {seconds:.0f} s", flush=True)
+        if seconds > 60.0 * options.minutes:
+            break
+    print(pack(done, table, level))
+    if table == TABLE:
+        certify.main(["portfolio"])
 
 
 if __name__ == "__main__":
