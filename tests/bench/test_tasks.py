@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import gamma, gammainc
-from scipy.stats import kurtosis
+from scipy.stats import kurtosis, skew
 
 from infgp.bench.tasks import (
     HPO,
@@ -198,10 +198,11 @@ class TestPortfolio:
         assert np.all(np.isin(draws, possible))
         assert built.expected(x[None])[0] == pytest.approx(possible.mean(), abs=1e-12)
 
-    def test_rewards_are_heavy_tailed_and_skewed(self):
-        best = np.array(portfolio.certificate()["at"])[None]
-        rewards = np.array([portfolio.interpolate(column, best)[0] for column in portfolio.returns()])
-        assert kurtosis(rewards) > 1.0
+    def test_rewards_are_skewed(self, rng):
+        """They are not heavy-tailed by their kurtosis: see docs/bench-tasks.md."""
+        x = rng.random((200, 3))
+        rewards = np.array([portfolio.interpolate(column, x) for column in portfolio.returns()])
+        assert np.median(skew(rewards)) > 0.5
 
     def test_the_certificate_belongs_to_the_table(self):
         stored, mean = portfolio.certificate(), portfolio.returns().mean(axis=0)
