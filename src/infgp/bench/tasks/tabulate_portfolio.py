@@ -20,6 +20,7 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,6 +80,19 @@ def market() -> dict[str, Any]:
     }
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings and the log of cvxportfolio and what it uses."""
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+@quiet()
 def simulate(strategy: NDArray[np.float64], case: Scenario) -> tuple[float, float]:
     """Return over the window in per cent and mean daily turnover of a strategy (risk, trade, hold).
 
@@ -112,11 +126,7 @@ def simulate(strategy: NDArray[np.float64], case: Scenario) -> tuple[float, floa
         solver="CLARABEL",
         fallback_solver=None,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        logging.disable(logging.CRITICAL)
-        result = simulator.backtest(policy, start_time=returns.index[case.start], end_time=coming.index[-1])
-        logging.disable(logging.NOTSET)
+    result = simulator.backtest(policy, start_time=returns.index[case.start], end_time=coming.index[-1])
     return 100.0 * (float(result.v.iloc[-1] / result.v.iloc[0]) - 1.0), float(result.turnover.mean())
 
 
