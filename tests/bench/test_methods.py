@@ -8,10 +8,11 @@ import pytest
 
 from infgp.bench.methods import METHODS, gaussian, hyperparameters, truncated
 from infgp.bench.methods.history import standardise
-from infgp.model import Data, Model
+from infgp.model import Data
 from infgp.moves import blocked
-from infgp.priors import Gamma, InverseGamma, Normal, Priors
 from infgp.testing import geweke, mean_test
+
+from ..proofs import GRID, free_model, statistics
 
 X = np.random.default_rng(3).random((12, 2))
 Y = standardise(np.sin(4.0 * X[:, 0]) + X[:, 1] ** 2)
@@ -58,43 +59,25 @@ def test_every_entry_is_moved_and_averaged(rng):
 
 
 def test_compiled_sweeps_of_the_truncated_sampler_keep_the_joint_distribution(rng):
-    x = np.linspace(0.1, 0.9, 6)[:, None] ** 1.5
-    priors = Priors(
-        beta=Normal(np.array([0.3, -0.2]), np.array([0.7, 0.6])),
-        sigma2=InverseGamma(4.0, 3.0),
-        tau2=InverseGamma(5.0, 1.2),
-        nu=Gamma(3.0, 4.0),
-    )
-    model = Model("se", priors.resolve(1), ard=True)
-    factors = blocked.grid_factors(Data(x, np.zeros(6)), model, 1)
+    """As `tests/moves/test_blocked.py` proves the sweeps that these stand for."""
+    model, x = free_model(), np.linspace(0.0, 1.0, 6)[:, None]
+    factors = blocked.grid_factors(Data(x, np.zeros(6)), model, size=GRID.mass.size)
 
-    def refresh(pair):
-        core = pair[0].core
-        noise = np.sqrt(core.tau2[0]) * rng.standard_normal(6)
-        return pair[0], Data(x, pair[1].h @ core.beta + pair[0].at_members() + noise)
+    def rewards(state):
+        noise = np.sqrt(state.core.tau2[0]) * rng.standard_normal(6)
+        return Data(x, np.column_stack((np.ones(6), x)) @ state.core.beta + state.at_members() + noise)
 
     def prior():
-        return refresh((blocked.prior_blocked(rng, x, model, 4, factors), Data(x, np.zeros(6))))
+        state = blocked.prior_blocked(rng, x, model, 4, factors)
+        return state, rewards(state)
 
-    def transition(pair):
-        return truncated.sweep_many(rng, *pair, model, 1), pair[1]
-
-    def statistics(pair):
-        core, data = pair[0].core, pair[1]
-        gap = data.y - data.h @ core.beta - pair[0].at_members()
-        return {
-            "nu": math.log(core.nu),
-            "sigma2": math.log(core.sigma2[0]),
-            "tau2": math.log(core.tau2[0]),
-            "beta": core.beta[0],
-            "slope": core.beta[1] ** 2,
-            "surfaces": float(core.n_surfaces),
-            "first": float(core.labels[0]),
-            "fit": float(np.log(gap @ gap)),
-            "levels": math.tanh(float(np.sum(data.y * pair[0].at_members()))),
-        }
-
-    p_values = geweke(prior, transition, refresh, statistics, sweeps=6000)
+    p_values = geweke(
+        prior,
+        transition=lambda s: (truncated.sweep_many(rng, *s, model, 1), s[1]),
+        refresh=lambda s: (s[0], rewards(s[0])),
+        statistics=lambda s: statistics(s[0].core, s[1], model) | {"log w_L": max(s[0].log_weights[-1], -50.0)},
+        sweeps=4000,
+    )
     assert min(p_values.values()) > 1e-4, p_values
 
 

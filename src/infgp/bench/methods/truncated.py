@@ -1,7 +1,7 @@
-"""The paper's Algorithm 2 compiled: what :mod:`infgp.moves.blocked` does in a sweep, with its mendings, for given φ.
+"""The paper's Algorithm 2 compiled: what :mod:`infgp.moves.blocked` does in a sweep, with its mendings.
 
-Steps are numbered as there. Fixed by the caller are the length-scales, the number L of sticks and the priors, which are
-those of :class:`infgp.Priors`: inverse gamma for σ² and τ², gamma for ν, Gaussian for β.
+Steps are numbered as there. The kernel is isotropic, its φ on a grid; the number L of sticks is given. Priors are of
+the kinds of :class:`infgp.Priors`: inverse gamma for σ² and τ², gamma for ν, Gaussian for β.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numba import njit
 
 from infgp.compiled.densities import factorise, forward, pick
 from infgp.model import Data, Model
-from infgp.moves.blocked import HOP_SIGMA2, BlockedState
+from infgp.moves.blocked import HOP, HOP_SIGMA2, BlockedState, at_index
 from infgp.priors import Gamma, InverseGamma, Normal
 
-#: Chance of the joint Metropolis step on σ² in a sweep.
-HOP_CHANCE = 0.2
+#: Sweeps for each step 4e. It costs as much as several of them and, next to the joint step, hardly ever moves.
+PHI_EVERY = 10
 
 
 class Numbers(NamedTuple):
@@ -30,6 +30,16 @@ class Numbers(NamedTuple):
     sigma2: tuple[float, float]
     tau2: tuple[float, float]
     nu: tuple[float, float]
+
+
+class GridOfPhi(NamedTuple):
+    """Of each value of φ: log prior mass, ρ̃, its Cholesky factor, the inverse of that, and log det ρ̃."""
+
+    log_mass: Any
+    rho: Any
+    chol: Any
+    inverse: Any
+    log_det: Any
 
 
 def numbers_of(model: Model, p: int) -> Numbers:
@@ -95,15 +105,43 @@ def _log_evidence(rho: Any, r: Any, labels: Any, sticks: int, sigma2: float, tau
 
 
 @njit(cache=True)
-def _hop(rng: Any, rho: Any, r: Any, labels: Any, sticks: int, scales: Any, prior: Any) -> None:
-    """σ² by a Metropolis step with the surfaces integrated out; they must be drawn anew at once."""
+def _hop(rng: Any, grid: Any, index: int, r: Any, labels: Any, sticks: int, scales: Any, prior: Any) -> int:
+    """φ and σ² by a Metropolis step with the surfaces integrated out; they must be drawn anew at once."""
+    other = index + int(rng.random() * (2 * HOP + 1)) - HOP
     step = HOP_SIGMA2 * rng.standard_normal()
+    if not 0 <= other < grid.log_mass.size:
+        return index
     old, new = scales[0], scales[0] * math.exp(step)
-    log_ratio = -prior[0] * step - prior[1] * (1.0 / new - 1.0 / old)  # in log σ²
-    log_ratio += _log_evidence(rho, r, labels, sticks, new, scales[1])
-    log_ratio -= _log_evidence(rho, r, labels, sticks, old, scales[1])
+    log_ratio = grid.log_mass[other] - grid.log_mass[index]
+    log_ratio -= prior[0] * step + prior[1] * (1.0 / new - 1.0 / old)  # in log σ²
+    log_ratio += _log_evidence(grid.rho[other], r, labels, sticks, new, scales[1])
+    log_ratio -= _log_evidence(grid.rho[index], r, labels, sticks, old, scales[1])
     if -rng.standard_exponential() < log_ratio:
         scales[0] = new
+        return other
+    return index
+
+
+@njit(cache=True)
+def _roughness(inverse: Any, surfaces: Any) -> float:
+    """Σ_l ξ_lᵀ ρ̃⁻¹ ξ_l."""
+    white = np.dot(inverse, surfaces)
+    total = 0.0
+    for i in range(white.shape[0]):
+        for label in range(white.shape[1]):
+            total += white[i, label] * white[i, label]
+    return total
+
+
+@njit(cache=True)
+def _draw_phi(rng: Any, grid: Any, index: int, surfaces: Any, sigma2: float) -> int:
+    """Step 4e: the index of φ."""
+    size = grid.log_mass.size
+    log_p = np.empty(size)
+    for m in range(size):
+        quadratic = _roughness(grid.inverse[m], surfaces)
+        log_p[m] = grid.log_mass[m] - 0.5 * (surfaces.shape[1] * grid.log_det[m] + quadratic / sigma2)
+    return int(pick(log_p, size, rng.random(), index))
 
 
 @njit(cache=True)
@@ -174,25 +212,23 @@ def gibbs(
     sweeps: int,
     y: Any,
     h: Any,
-    rho: Any,
-    chol: Any,
-    inverse: Any,
+    grid: Any,
+    index: int,
     labels: Any,
     beta: Any,
     scales: Any,
     surfaces: Any,
     log_weights: Any,
     prior: Any,
-) -> None:
-    """Sweeps in place; scales are (σ², τ², ν), surfaces have shape (n, L), and inverse is that of chol."""
+) -> int:
+    """Sweeps in place; scales are (σ², τ², ν), surfaces have shape (n, L). Returns the index of φ in the grid."""
     n, sticks = surfaces.shape
     p = beta.size
     cross = np.dot(h.T, h)
-    for _ in range(sweeps):
+    for b in range(sweeps):
         r = y - np.dot(h, beta)
-        if rng.random() < HOP_CHANCE:
-            _hop(rng, rho, r, labels, sticks, scales, prior.sigma2)
-        _draw_surfaces(rng, rho, chol, r, labels, surfaces, scales)
+        index = _hop(rng, grid, index, r, labels, sticks, scales, prior.sigma2)
+        _draw_surfaces(rng, grid.rho[index], grid.chol[index], r, labels, surfaces, scales)
         _draw_weights(rng, labels, scales[2], log_weights)
         _draw_labels(rng, r, surfaces, log_weights, scales[1], labels)
         _draw_weights(rng, labels, scales[2], log_weights)
@@ -214,34 +250,34 @@ def gibbs(
         # Steps 4c and 4d
         gap = y - np.dot(h, beta) - own
         scales[1] = (prior.tau2[1] + 0.5 * np.dot(gap, gap)) / rng.standard_gamma(prior.tau2[0] + 0.5 * n)
-        white = np.dot(inverse, surfaces)
-        total = 0.0
-        for i in range(n):
-            for label in range(sticks):
-                total += white[i, label] * white[i, label]
+        total = _roughness(grid.inverse[index], surfaces)
         scales[0] = (prior.sigma2[1] + 0.5 * total) / rng.standard_gamma(prior.sigma2[0] + 0.5 * n * sticks)
+        if b % PHI_EVERY == 0:
+            index = _draw_phi(rng, grid, index, surfaces, scales[0])
+    return index
 
 
 def sweep_many(rng: np.random.Generator, state: BlockedState, data: Data, model: Model, sweeps: int) -> BlockedState:
-    """The state after so many sweeps at the same φ and L.
+    """The state after so many sweeps.
 
     Examples
     --------
     >>> from infgp.moves.blocked import grid_factors, prior_blocked
-    >>> from infgp.priors import Priors
+    >>> from infgp.priors import Grid, LogNormal, Priors
     >>> rng, x = np.random.default_rng(0), np.linspace(0.0, 1.0, 12).reshape(6, 2)
-    >>> model, data = Model("se", Priors().resolve(2), ard=True), Data(x, x[:, 0])
-    >>> state = prior_blocked(rng, x, model, 4, grid_factors(data, model, 1))
+    >>> priors = Priors(lengthscale=Grid.of(LogNormal(0.0), 2, 5)).resolve(2)
+    >>> model, data = Model("se", priors, ard=False), Data(x, x[:, 0])
+    >>> state = prior_blocked(rng, x, model, 4, grid_factors(data, model, 5))
     >>> sweep_many(rng, state, data, model, 10).core.labels.size
     6
     """
     core, f = state.core, state.factors
+    grid = GridOfPhi(f.log_mass, f.rho, f.chol, f.inv_chol, f.log_det)
     labels, beta, log_weights = core.labels.copy(), core.beta.copy(), state.log_weights.copy()
     scales = np.array([core.sigma2[0], core.tau2[0], core.nu])
-    surfaces = np.ascontiguousarray(state.surfaces.T)
-    rho, chol, inverse = (np.ascontiguousarray(m[state.index]) for m in (f.rho, f.chol, f.inv_chol))
+    surfaces, h = np.ascontiguousarray(state.surfaces.T), np.ascontiguousarray(data.h)
     prior = numbers_of(model, beta.size)
-    h = np.ascontiguousarray(data.h)
-    gibbs(rng, sweeps, data.y, h, rho, chol, inverse, labels, beta, scales, surfaces, log_weights, prior)
+    index = gibbs(rng, sweeps, data.y, h, grid, state.index, labels, beta, scales, surfaces, log_weights, prior)
     core = replace(core, labels=labels, beta=beta, nu=float(scales[2]), sigma2=scales[:1], tau2=scales[1:2])
-    return replace(state, core=core, log_weights=log_weights, surfaces=surfaces.T)
+    state = replace(state, core=core, log_weights=log_weights, surfaces=surfaces.T)
+    return at_index(state, index)
