@@ -22,8 +22,8 @@ from infgp.scaling import RewardScale
 ITERATIONS = 500
 #: Starts of an acquisition's maximiser, and points among which they are chosen; for Thompson draws and elsewhere.
 PATH_STARTS, PATH_RAW, STARTS, RAW = 10, 1024, 4, 256
-#: Fantasies of the knowledge gradient, and iterations of its maximiser.
-FANTASIES, KG_ITERATIONS = 8, 50
+#: Fantasies of the knowledge gradient, and starts, points and iterations of its maximiser, which cost so much more.
+FANTASIES, KG_STARTS, KG_RAW, KG_ITERATIONS = 8, 2, 64, 50
 #: δ of GP-UCB, and the factor by which its β_n is reduced, as in the experiments of Srinivas et al. (2010).
 DELTA, REDUCED = 0.1, 5.0
 
@@ -86,15 +86,14 @@ def expected_improvement(model: Any, x: Any, bounds: Any) -> Any:
 
 def knowledge_gradient(model: Any, x: Any, bounds: Any) -> Any:
     """Maximiser of the one-shot knowledge gradient."""
-    return maximiser(
-        load("botorch.acquisition").qKnowledgeGradient(model, num_fantasies=FANTASIES), bounds, maxiter=KG_ITERATIONS
-    )
+    gradient = load("botorch.acquisition").qKnowledgeGradient(model, num_fantasies=FANTASIES)
+    return maximiser(gradient, bounds, KG_STARTS, KG_RAW, maxiter=KG_ITERATIONS)
 
 
-def maximiser(acquisition: Any, bounds: Any, **options: Any) -> Any:
+def maximiser(acquisition: Any, bounds: Any, starts: int = STARTS, raw: int = RAW, **options: Any) -> Any:
     """The best point found, shape (1, d)."""
     optimise = load("botorch.optim").optimize_acqf
-    return optimise(acquisition, bounds, q=1, num_restarts=STARTS, raw_samples=RAW, options=options)[0]
+    return optimise(acquisition, bounds, q=1, num_restarts=starts, raw_samples=raw, options=options)[0]
 
 
 ACQUISITIONS: dict[str, Acquire] = {
