@@ -73,11 +73,15 @@ def draw(prior: Record, records: list[Record], path: Path) -> None:
                 mean = np.mean([r["surfaces"] for r in mine], axis=0)
                 axis.plot(sizes, mean, "o-", ms=4, lw=1.5, color=REWARD_COLOURS[reward], label=noise.label)
         axis.plot(sizes, [prior_mean(n) for n in sizes], "k--", lw=1.2, label="prior mean")
-        axis.set(title=f"posterior, {name}")
+        axis.set(
+            title=f"posterior, {name}", yscale="log", yticks=(1, 2, 5, 10, 20, 50), yticklabels=(1, 2, 5, 10, 20, 50)
+        )
+        axis.minorticks_off()
+    axes[0].set_ylim(bottom=0.0)
     axes[0].legend(frameon=False, fontsize=8)
     axes[2].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     for axis in axes:
-        axis.set(xscale="log", xlabel="rewards n", ylim=(0.0, None))
+        axis.set(xscale="log", xlabel="rewards n")
         clean(axis)
     save(figure, path)
 

@@ -62,7 +62,7 @@ def draw(records: list[Record], path: Path) -> None:
                 axis.text(0.97, 0.97, seeds_text(counts), transform=axis.transAxes, ha="right", va="top", fontsize=8)
         axes[line, 0].set_ylabel(f"total variation,\n{caption}")
     for axis in axes[0]:
-        axis.set_ylim(bottom=0.0)
+        axis.set_ylim(0.0, 1.12 * axis.get_ylim()[1])
     lines, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
     save(figure, path)
