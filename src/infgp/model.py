@@ -52,6 +52,12 @@ class Data:
         """The graph of the inputs."""
         return places_of(self.x)
 
+    def noisier(self, variance: float) -> Data:
+        """The same with `variance` added to the known noise of every reward."""
+        other = replace(self, noise=self.noise + variance)
+        vars(other).update(h=self.h, places=self.places)  # which do not depend on it
+        return other
+
 
 @dataclass(frozen=True)
 class Model:

@@ -23,7 +23,7 @@ from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State, draw_ow
 from infgp.moves.collapsed import inside_limit
 from infgp.posterior import predictive
 from infgp.priors import Gamma, LogNormal, Normal, Priors
-from infgp.sampler import ONE_SURFACE_SWEEP, Move, start_state, sweep
+from infgp.sampler import ONE_SURFACE_SWEEP, Move, cooling, start_state, sweep
 from infgp.scaling import RewardScale, bend, check_variances, unbend
 from infgp.space import Parameter, Point, Space
 from infgp.thompson import Expected, Exploration, best_of, check_strategy, restandardise, suggest
@@ -510,8 +510,8 @@ class Optimizer:
         data = self._data(x, y, unit)
         if chain is None or not 1.0 / UNIT_JUMP < chain.unit[1] / unit[1] < UNIT_JUMP:
             state = inside_limit(start_state(rng, data, model, "one"), y.size, model)
-            for _ in range(_sweeps(FIRST, y.size)):
-                state = self._sweep(rng, state, data, model)
+            for heat in cooling(_sweeps(FIRST, y.size)):
+                state = self._sweep(rng, state, data.noisier(heat), model)
         else:
             state = restandardise(chain.states[-1], chain.unit, unit)
             state = inside_limit(start_state(rng, data, model, state), y.size, model)

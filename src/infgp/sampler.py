@@ -31,6 +31,9 @@ RANDOM_SURFACES = 8
 KAPPA = 1.0
 #: ARD: φ is re-estimated every so many sweeps of the warm-up and held from then on.
 ARD_EVERY = 10
+#: Noise variance that a warm-up begins with, on top of the model's and in units of the standardised rewards; where it
+#: has fallen to when it is taken away; and the part of the warm-up that this takes.
+HEAT, COOL, HEATED = 1.0, 1e-3, 0.5
 #: Splits or mergers proposed in each sweep of the collapsed sampler.
 SPLIT_MERGE_TRIES = 2
 
@@ -190,6 +193,23 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> S
 ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
 
 
+def cooling(sweeps: int, heat: float = HEAT) -> FloatArray:
+    """Noise variance to add in each sweep of a warm-up, so that a chain forgets where it began.
+
+    Under much noise the posterior has no separate modes. While the noise falls, large features of the data are settled
+    before small ones: whether a wave is one surface or two branches, for instance, which single moves do not undo.
+
+    Examples
+    --------
+    >>> cooling(6).round(3)
+    array([1.  , 0.1 , 0.01, 0.  , 0.  , 0.  ])
+    """
+    heated = int(HEATED * sweeps)
+    out = np.zeros(sweeps)
+    out[:heated] = heat * COOL ** (np.arange(heated) / max(heated, 1))
+    return out
+
+
 def run_collapsed(
     rng: np.random.Generator,
     data: Data,
@@ -231,15 +251,15 @@ def run_collapsed(
     """
     state = inside_limit(start_state(rng, data, model, start), data.y.size, model)
 
-    def step() -> State:
+    def step(on: Data = data) -> State:
         nonlocal state
         for move in moves:
-            state = move(rng, state, data, model)
+            state = move(rng, state, on, model)
         on_sweep()
         return state
 
-    for _ in range(n_warmup):
-        step()
+    for heat in cooling(n_warmup, 0.0 if isinstance(start, State) else HEAT):
+        step(data.noisier(heat) if heat else data)
     return _keep_draws(step, rng, data, model, n_samples, thin)
 
 

@@ -18,7 +18,7 @@ from infgp.moves.collapsed import KERNEL_CODE
 from infgp.moves.split_merge import split_merge
 from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
-from infgp.sampler import COLLAPSED_SWEEP, start_state, sweep
+from infgp.sampler import COLLAPSED_SWEEP, run_collapsed, start_state, sweep
 from infgp.testing import frequency_test, geweke, sbc
 
 from ..proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
@@ -560,3 +560,21 @@ def test_finds_two_modes_from_any_start(start, rng):
     assert np.isin(state.labels, big).mean() > 0.9
     agreement = np.mean((state.labels == big[0]) == side)
     assert max(agreement, 1 - agreement) > 0.9
+
+
+def test_a_chain_that_goes_on_is_not_heated():
+    model, data = fixed_model(0.0), Data(X5, Y5)
+    start = prior_draw(np.random.default_rng(0), X5, model)
+    chains = {}
+    for name, begin in (("goes on", start), ("begins", "one")):
+        options = {"n_warmup": 8, "n_samples": 1, "thin": 1, "start": begin}
+        seen = []
+
+        def recorded(rng, state, data, model, seen=seen):
+            seen.append(data.noise[0])
+            return sweep(rng, state, data, model)
+
+        run_collapsed(np.random.default_rng(1), data, model, **options, moves=(recorded,))
+        chains[name] = seen
+    assert chains["goes on"] == [0.0] * 9
+    assert chains["begins"] == pytest.approx([1.0, 10**-0.75, 10**-1.5, 10**-2.25, 0, 0, 0, 0, 0])

@@ -11,7 +11,7 @@ from infgp import InfiniteGP
 from infgp.compiled import ROUGHER
 from infgp.errors import InvalidInputError
 from infgp.kernels import log_ell_from_phi
-from infgp.model import Data, State, log_joint, prior_draw, simulate_y
+from infgp.model import Data, State, log_joint, log_likelihood, prior_draw, simulate_y
 from infgp.moves.assign import assign
 from infgp.moves.hyper import draw_grades, draw_scales
 from infgp.moves.split_merge import split_merge
@@ -89,8 +89,34 @@ def test_enumeration_notices_mergers_that_keep_the_rougher_grade():
     assert p_value((greedy,), 0.0, 10, draws=5000) < 1e-6
 
 
-def test_grades_and_length_scales_slide_together():
-    """With one surface, ℓ / ROUGHER^g has the law that its parts give it, whatever slides between them."""
+def test_steps_of_the_length_scales_match_enumeration():
+    """Alone, the move keeps to a lattice of length-scales (none below the least): step and grades of two surfaces."""
+    prior, grades, shape, steps = LogNormal(loc=-0.5, scale=1.5), (0.5, 0.3, 0.2), 1.5, range(-7, 3)
+    model = replace(fixed_model(shape), grades=grades)
+    model = replace(model, priors=replace(model.priors, lengthscale=prior))
+    labels, data = np.array([0, 0, 1, 1]), Data(X, Y)
+    rng = np.random.default_rng(8)
+    start = replace(prior_draw(rng, X, model), labels=labels, grade=np.array([0, 2]), phi=np.array([[2.0]]))
+    log_ell = float(log_ell_from_phi(start.phi[0, 0]))
+    log_p = {}
+    for step in steps:
+        ell = log_ell - step * np.log(ROUGHER)
+        for pair in product(range(3), repeat=2):
+            state = replace(start, phi=start.phi * ROUGHER ** (2.0 * step), grade=np.array(pair))
+            log_p[step, pair] = -0.5 * ((ell + 0.5) / 1.5) ** 2 + np.log(grades)[list(pair)].sum()
+            log_p[step, pair] += log_likelihood(state, data, model)
+    weights = np.exp(np.array(list(log_p.values())) - max(log_p.values()))
+    exact = dict(zip(log_p, weights / weights.sum(), strict=True))
+
+    def key(state):
+        step = (log_ell - float(log_ell_from_phi(state.phi[0, 0]))) / np.log(ROUGHER)
+        return round(step), tuple(state.grade[:2].tolist())
+
+    assert frequencies_p_value(rng, start, (draw_grades,), 8, data, model, exact, key, 5000) > 1e-4
+
+
+def test_grades_and_length_scales_move_together():
+    """With one surface, ℓ / ROUGHER^g has the law that its parts give it, whatever moves between them."""
     rng = np.random.default_rng(5)
     prior = LogNormal(loc=-0.7, scale=1.2)
     model = replace(free_model(0.0), grades=(0.5, 0.3, 0.2))

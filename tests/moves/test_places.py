@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import gammaln
 
 from infgp import InfiniteGP
@@ -24,10 +25,12 @@ LOCAL = 0.6
 
 
 def neighbours(x):
-    """Pairs of indices of inputs of which one is among the nearest of the other."""
+    """Pairs of inputs of which one is among the nearest of the other, or that the shortest tree ties."""
     n, k = x.shape[0], min(places.TIES * x.shape[1], places.MOST_TIES, x.shape[0] - 1)
     gaps = np.linalg.norm(x[:, None] - x[None], axis=2) + np.diag(np.full(n, np.inf))
-    return {frozenset((i, int(j))) for i in range(n) for j in np.argsort(gaps[i])[:k]}, k
+    nearest = {frozenset((i, int(j))) for i in range(n) for j in np.argsort(gaps[i])[:k]}
+    tree = minimum_spanning_tree(np.where(np.isfinite(gaps), gaps, 0.0)).nonzero()
+    return nearest | {frozenset(map(int, pair)) for pair in zip(*tree, strict=True)}, k
 
 
 def exact_log_cohesion(members, x, local=LOCAL):
@@ -35,13 +38,13 @@ def exact_log_cohesion(members, x, local=LOCAL):
     pairs, k = neighbours(x)
     cut = sum(len(pair & set(members.tolist())) == 1 for pair in pairs)
     n, size = x.shape[0], len(members)
-    gain, price = gammaln(n) / n, places.PRICE / k
+    gain, price = gammaln(n) / n, (places.PRICE if x.shape[1] > 1 else max(4.0, 1.5 * np.log(n))) / k
     return np.log(1.0 - local + local * np.exp(gain * size - gammaln(size) - price * cut))
 
 
-@pytest.mark.parametrize(("n", "d"), [(2, 1), (5, 1), (9, 2), (30, 3), (20, 7)])
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (5, 1), (60, 1), (9, 2), (40, 2), (30, 3), (20, 7)])
 def test_cohesion_counts_the_neighbours_that_are_parted(n, d, rng):
-    x = rng.random((n, d))
+    x = rng.random((n, d)) + 5.0 * rng.integers(3, size=(n, 1))  # three clusters
     model = replace(fixed_model(0.0), local=LOCAL)
     state = replace(prior_draw(rng, x, free_model(0.0, d, d > 1)), labels=canonical(rng.integers(3, size=n)))
     found = log_cohesions(state, Data(x, np.zeros(n)), model)
@@ -54,6 +57,15 @@ def test_one_place_for_all_weighs_as_much_as_none(rng):
     state = replace(prior_draw(rng, x, free_model(0.0, 2)), labels=np.zeros(17, int))
     one = log_cohesions(state, Data(x, np.zeros(17)), replace(free_model(0.0, 2), local=LOCAL))
     assert one == pytest.approx(0.0, abs=1e-12)
+
+
+def test_one_smooth_function_on_a_line_is_one_surface():
+    """At n = 120 it fell apart into segments when clusters of inputs were cut off for nothing."""
+    rng = np.random.default_rng(0)
+    x = rng.random((120, 1))
+    y = np.sin(6.0 * x[:, 0]) + 0.3 * rng.normal(size=120)
+    model = InfiniteGP(n_warmup=100, n_samples=20, random_state=0).fit(x, y)
+    assert np.mean([np.bincount(s.labels).max() for c in model.chains_ for s in c.states]) > 100
 
 
 def test_replicates_are_neighbours():

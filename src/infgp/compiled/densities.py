@@ -50,6 +50,17 @@ def log_evidence(size: int, quadratic: float, log_det: float, shape: float) -> f
 
 
 @njit(cache=True)
+def log_total(log_p: Any) -> float:
+    """log Σ exp(log_p)."""
+    best, total = -np.inf, 0.0
+    for k in range(log_p.size):
+        best = max(best, log_p[k])
+    for k in range(log_p.size):
+        total += math.exp(log_p[k] - best)
+    return best + math.log(total)
+
+
+@njit(cache=True)
 def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
     """An index below `size` with probability proportional to exp(log_p); `fallback` if rounding leaves none."""
     best = -np.inf

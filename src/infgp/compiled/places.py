@@ -1,7 +1,8 @@
 """Where surfaces are: how much the prior favours neighbours to share one (a Potts factor in a product partition).
 
-Inputs are the nodes of a graph, each tied to its nearest ones. A surface is global, or it has a place: then its weight
-in the prior does not depend on its size, but on the edges that lead out of it.
+Inputs are the nodes of a graph: each is tied to its nearest ones, and all by a shortest tree, so that no cluster is cut
+off for nothing. A surface is global, or it has a place: then its weight in the prior does not depend on its size, but
+on the edges that lead out of it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from numba import njit
 
 #: Neighbours for each input dimension, and at most so many.
 TIES, MOST_TIES = 2, 10
-#: What it costs, in log prior, to cut a point off from all its neighbours.
-PRICE = 4.0
+#: What it costs, in log prior, to cut a point off from all its neighbours. On a line, where a border is a single gap
+#: however many points there are, at least so many times log n: the places where a border could be would otherwise
+#: outnumber its price, and even points around one smooth function would fall apart into segments.
+PRICE, LINE_PRICE = 4.0, 1.5
 
 
 class Places(NamedTuple):
@@ -51,7 +54,8 @@ def places_of(x: Any) -> Places:
     n, d = x.shape
     k = ties(n - 1, d)
     gain = math.lgamma(n) / n if n else 0.0
-    return Places(mutual(nearest(x, x, k + 1)), PRICE / max(k, 1), gain)
+    price = max(PRICE, LINE_PRICE * math.log(n)) if d == 1 and n else PRICE
+    return Places(mutual(nearest(x, x, k + 1), spanning_tree(x)), price / max(k, 1), gain)
 
 
 @njit(cache=True)
@@ -76,8 +80,38 @@ def nearest(x: Any, at: Any, k: int) -> Any:
 
 
 @njit(cache=True)
-def mutual(chosen: Any) -> Any:
-    """Neighbours of each point: those that it has chosen, but itself, and those that have chosen it; padded with −1."""
+def spanning_tree(x: Any) -> Any:
+    """The tree of shortest length that ties all rows of x together (Prim): the row that each is tied to, shape (n,).
+
+    The first is tied to itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spanning_tree(np.array([[0.0], [0.8], [0.1], [0.9]]))
+    array([0, 2, 0, 1])
+    """
+    n = x.shape[0]
+    parent, gaps, left = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.ones(n, dtype=np.bool_)
+    last = 0
+    for _ in range(n - 1):
+        left[last], best = False, -1
+        for i in range(n):
+            if left[i]:
+                gap = 0.0
+                for c in range(x.shape[1]):
+                    gap += (x[i, c] - x[last, c]) ** 2
+                if gap < gaps[i]:
+                    gaps[i], parent[i] = gap, last
+                if best < 0 or gaps[i] < gaps[best]:
+                    best = i
+        last = best
+    return parent
+
+
+@njit(cache=True)
+def mutual(chosen: Any, parent: Any) -> Any:
+    """Neighbours of each point: those that it has chosen, or its parent, and those of which it is; padded with −1."""
     n, k = chosen.shape[0], chosen.shape[1] - 1
     tied = np.zeros((n, n), dtype=np.bool_)
     for i in range(n):
@@ -87,6 +121,8 @@ def mutual(chosen: Any) -> Any:
             if j != i and left > 0:
                 tied[i, j], tied[j, i] = True, True
                 left -= 1
+        if parent[i] != i:
+            tied[i, parent[i]], tied[parent[i], i] = True, True
     width = 0
     for i in range(n):
         width = max(width, tied[i].sum())

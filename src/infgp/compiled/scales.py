@@ -16,6 +16,7 @@ from infgp.compiled.densities import (
     fill_lower,
     forward,
     log_evidence,
+    log_total,
     pick,
 )
 
@@ -147,50 +148,60 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
 
 @njit(cache=True)
 def draw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
-    """The grade of each surface given its members, then :func:`slide`."""
+    """A step of the shared length-scales with the grades summed out, then the grade of each surface.
+
+    The step divides all length-scales by a power of ROUGHER, drawn from a law that is symmetric about zero; in log ℓ it
+    is a translation. Surfaces that keep their own length-scales change their grades with it, and those that are the
+    better for others change these: modes that grades alone, or length-scales alone, do not connect.
+    """
     grades = setting.grades.size
     if grades == 1:
         return
+    step, change = int(rng.random() * (grades - 1)) + 1, 0.0
+    if rng.random() < 0.5:
+        step = -step
+    for k in range(priors.lengthscales):
+        log_ell = -0.5 * math.log(2.0 * chain.phi[k])
+        change += lengthscale_log_prior(log_ell - step * math.log(ROUGHER), priors.lengthscale)
+        change -= lengthscale_log_prior(log_ell, priors.lengthscale)
+    if priors.lengthscale[0] == 0.0 or not change > -np.inf:
+        step, change = 0, 0.0
     order, starts = group_order(chain.labels)
-    x, noise = rows(setting.x, order), entries(setting.noise, order)
-    r = entries(residual(setting, chain), order)
-    log_p = np.empty(grades)
-    for group in range(starts.size - 1):
-        lo, m = starts[group], starts[group + 1] - starts[group]
-        cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
+    groups, first = starts.size - 1, min(step, 0)
+    log_p = levels_log_evidence(setting, chain, order, starts, first, grades + abs(step))
+    here, there = np.empty((groups, grades)), np.empty((groups, grades))
+    for group in range(groups):
         for g in range(grades):
-            log_p[g] = math.log(setting.grades[g])
-            if m > 1:
-                fill_lower(setting.kernel, ROUGHER**g * x[lo : lo + m], chain.phi, chain.scales[0], cov)
-                log_det = factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
-                log_p[g] += log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, setting.shape)
-        chosen = pick(log_p, grades, rng.random(), chain.grade[order[lo]])
-        for a in range(m):
-            chain.grade[order[lo + a]] = chosen
-    slide(rng, setting, chain, priors, order, starts)
+            log_prior = math.log(setting.grades[g])
+            here[group, g] = log_prior + log_p[group, g - first]
+            there[group, g] = log_prior + log_p[group, g + step - first]
+        change += log_total(there[group]) - log_total(here[group])
+    if step != 0 and -rng.standard_exponential() < change:
+        here = there
+        for k in range(chain.phi.size):
+            chain.phi[k] *= ROUGHER ** (2.0 * step)
+    for group in range(groups):
+        chosen = pick(here[group], grades, rng.random(), chain.grade[order[starts[group]]])
+        for a in range(starts[group], starts[group + 1]):
+            chain.grade[order[a]] = chosen
 
 
 @njit(cache=True)
-def slide(rng: Any, setting: Any, chain: Any, priors: Any, order: Any, starts: Any) -> None:
-    """Move all grades up or down by one and the shared length-scales with them, which leaves every surface as it is.
+def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first: int, count: int) -> Any:
+    """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
 
-    Reversible: the step ±1 is a coin's, and in log ℓ it is a translation. Only the prior decides.
+    Shape (surfaces, count); 0 for surfaces of one observation, whose evidence does not depend on it.
     """
-    step = 1 if rng.random() < 0.5 else -1
-    if priors.lengthscale[0] == 0.0:
-        return
-    change = 0.0
+    x, noise = rows(setting.x, order), entries(setting.noise, order)
+    r = entries(residual(setting, chain), order)
+    out = np.zeros((starts.size - 1, count))
     for group in range(starts.size - 1):
-        g = chain.grade[order[starts[group]]]
-        if g + step < 0 or g + step >= setting.grades.size:
-            return
-        change += math.log(setting.grades[g + step] / setting.grades[g])
-    for k in range(priors.lengthscales):
-        log_ell = -0.5 * math.log(2.0 * chain.phi[k])
-        change += lengthscale_log_prior(log_ell + step * math.log(ROUGHER), priors.lengthscale)
-        change -= lengthscale_log_prior(log_ell, priors.lengthscale)
-    if -rng.standard_exponential() < change:
-        for k in range(chain.phi.size):
-            chain.phi[k] *= ROUGHER ** (-2.0 * step)
-        for i in range(chain.grade.size):
-            chain.grade[i] += step
+        lo, m = starts[group], starts[group + 1] - starts[group]
+        if m == 1:
+            continue
+        cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
+        for level in range(count):
+            fill_lower(setting.kernel, ROUGHER ** (first + level) * x[lo : lo + m], chain.phi, chain.scales[0], cov)
+            log_det = factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
+            out[group, level] = log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, setting.shape)
+    return out
