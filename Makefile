@@ -15,9 +15,10 @@ demo: $(VENV)/.demo
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(BIN)/infgp bench run --suite smoke --jobs 2
 
 test-slow: $(VENV)/.test
-	$(BIN)/pip install -q -e '.[test,ray]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[test,ray]'
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 
 lint: $(VENV)/.test
@@ -29,7 +30,6 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.gibbs_vs_literal
 	$(BIN)/python -m benchmarks.sweep_cost
 	$(BIN)/python -m benchmarks.split_merge_variants
-	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.ask_latency
 	$(BIN)/python -m benchmarks.optuna_overhead
 	$(BIN)/python -m benchmarks.start_independence
@@ -45,7 +45,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install -q -e '.[test]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[test]'
 	touch $@
 
 clean:
