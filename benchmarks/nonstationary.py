@@ -23,8 +23,9 @@ import numpy as np
 
 from benchmarks.peers import BotorchLogEI, BotorchWarped
 from benchmarks.robust_regret import arguments, header, load, ratio, row, write
-from infgp import InfiniteGP
+from infgp import InfiniteGP, sampler
 from infgp.compiled import places
+from infgp.priors import Gamma, Priors
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "nonstationary.jsonl", RESULTS / "nonstationary.md"
@@ -37,15 +38,19 @@ OURS = {
     "shared length-scales": SHARED,
     "paper": {"local": 0.0, "surface_scales": "shared", **SHARED},
     "one surface": {"truncation": 1, "surface_scales": "shared"},
+    "sharp prior on ν": {"priors": Priors(nu=Gamma(1.0, 200.0))},
 }
-#: Variants of :mod:`infgp.compiled.places`.
+WARPED = "warped inputs"  # under the ∞-GP; the warping is that of BoTorch's GP
+#: Variants of constants of a module.
 CONSTANTS = {
-    "half the price": {"PRICE": 0.5 * places.PRICE},
-    "twice the price": {"PRICE": 2.0 * places.PRICE},
-    "twice the ties": {"TIES": 2 * places.TIES},
+    "half the price": (places, {"PRICE": 0.5 * places.PRICE, "LINE_PRICE": 0.5 * places.LINE_PRICE}),
+    "twice the price": (places, {"PRICE": 2.0 * places.PRICE, "LINE_PRICE": 2.0 * places.LINE_PRICE}),
+    "one price on a line": (places, {"LINE_PRICE": 0.0}),
+    "twice the ties": (places, {"TIES": 2 * places.TIES}),
+    "no heat": (sampler, {"HEAT": 0.0}),
 }
 PEERS = {"BoTorch GP": BotorchLogEI, "BoTorch warped GP": BotorchWarped}
-METHODS = (*OURS, *CONSTANTS, *PEERS)
+METHODS = (*OURS, *CONSTANTS, WARPED, *PEERS)
 
 
 def halves(x):
@@ -90,9 +95,22 @@ def sample(function, n, seed):
     return x[:n], y[:n], x[n:], truth[n:], y[n:]
 
 
+def warped(seed, x, y, at):
+    """Training and test inputs as BoTorch's GP warps them."""
+    import torch
+
+    peer = BotorchWarped(x.shape[1], seed, x)
+    peer.x, peer.y = list(x), list(y)
+    model, _ = peer.fit()
+    with torch.no_grad():
+        return tuple(model.input_transform(torch.as_tensor(points)).numpy() for points in (x, at))
+
+
 def predict(method, seed, x, y, at, y_at):
     """Mean at the test inputs and the log density of their rewards."""
-    if method in OURS or method in CONSTANTS:
+    if method == WARPED:
+        x, at = warped(seed, x, y, at)
+    if method in OURS or method in CONSTANTS or method == WARPED:
         model = InfiniteGP(random_state=seed, **OURS.get(method, {})).fit(x, y)
         return model.predict(at), np.log(np.maximum(model.predict_density(at, y_at), 1e-300))
     import torch
@@ -111,7 +129,8 @@ def run(job):
     from threadpoolctl import threadpool_limits
 
     x, y, at, truth, y_at = sample(function, n, seed)
-    with warnings.catch_warnings(), threadpool_limits(1), patch.dict(vars(places), CONSTANTS.get(method, {})):
+    module, values = CONSTANTS.get(method, (places, {}))
+    with warnings.catch_warnings(), threadpool_limits(1), patch.dict(vars(module), values):
         warnings.simplefilter("ignore")
         mean, log_density = predict(method, seed, x, y, at, y_at)
     rmse = float(np.sqrt(np.mean((mean - truth) ** 2)))
