@@ -25,7 +25,7 @@ def demo(out: str, seed: int, budget: int) -> None:
 
     best = task.best_expected()
     print(f"A function with four peaks; {budget} noisy rewards, one in eight off by ten times the function's range.")
-    print("(The first run on a machine compiles for some seconds.)")
+    print("(The first run on a machine compiles for about half a minute.)")
     runs = [task.run(name, budget, seed, print) for name in task.CONTESTANTS]
     print(f"The best expected reward is {best:.3f}.")
     for r in runs:
