@@ -15,9 +15,10 @@ import pytest
 from infgp.bench import records, runner, suites
 from infgp.bench.core import Method
 from infgp.bench.methods import METHODS
-from infgp.bench.pool import Clock, run_all
+from infgp.bench.pool import Clock, alone, run_all
 from infgp.bench.tasks import PAPER, TASKS, task
 from infgp.cli import main
+from infgp.errors import InvalidInputError
 
 TASK = task("ackley-ht")
 DOCS = Path(__file__).parents[2] / "docs" / "bench.md"
@@ -270,3 +271,10 @@ def test_examples_of_the_docs_run(tmp_path, monkeypatch, capsys):
         METHODS.pop("corners", None)
         dict.pop(TASKS, "plane", None)
     assert "corners" in capsys.readouterr().out
+
+
+def test_a_folder_in_use_is_refused_and_free_again(tmp_path):
+    todo = suites.jobs("mine", tasks="ackley", methods="random", seeds=1)
+    with alone(tmp_path), pytest.raises(InvalidInputError, match="Another"):
+        run_all(todo, tmp_path, warm=False)
+    assert run_all(todo, tmp_path, warm=False, say=lambda line: None).written == 1

@@ -8,7 +8,8 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -18,6 +19,7 @@ from typing import Any, TypeAlias
 
 from infgp.bench.records import FAILED, Key, Record, append, key_of, load
 from infgp.bench.suites import Job
+from infgp.errors import InvalidInputError
 
 #: What workers inherit: one thread for each library.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -123,6 +125,32 @@ class Clock:
         return fmean(next(self.times[key] for key in keys if key in self.times))
 
 
+@contextmanager
+def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a folder of records: a second call on it would repeat runs, and could cut off a line that this one writes.
+
+    The hold ends with the process, however that ends. Where the system has no such locks, nothing is held.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidInputError(
+                f"Another `infgp bench run` is writing to {os.fspath(folder)}: wait for it, stop it, or choose another "
+                "--out."
+            ) from None
+        yield
+    finally:
+        os.close(handle)
+
+
 def run_all(
     jobs: Sequence[Job],
     folder: str | os.PathLike[str],
@@ -138,7 +166,7 @@ def run_all(
     ----------
     jobs : sequence of Job
     folder : path
-        Where the records are; there should be one such call at a time for a folder.
+        Where the records are; one such call at a time for a folder, a second is refused.
     workers : int, default=1
         Processes.
     plugins : sequence of str
@@ -148,6 +176,18 @@ def run_all(
     say : callable, default=print
         Gets a line for each run.
     """
+    with alone(folder):
+        return _run_all(jobs, folder, workers, plugins, warm, say)
+
+
+def _run_all(
+    jobs: Sequence[Job],
+    folder: str | os.PathLike[str],
+    workers: int,
+    plugins: Sequence[str],
+    warm: bool,
+    say: Say,
+) -> Outcome:
     known = load(folder)
     done = {key_of(record) for record in known}
     todo = [job for job in jobs if job.key not in done]
@@ -159,9 +199,9 @@ def run_all(
         for worker in crew:
             worker.give(waiting.pop())
             begin[worker] = time.perf_counter()
-        while busy := {worker.connection: worker for worker in crew if worker.job is not None}:
-            for connection in wait(list(busy)):
-                worker = busy[connection]  # type: ignore[index]
+        while busy := [worker for worker in crew if worker.job is not None]:
+            ready = wait([worker.connection for worker in busy])
+            for worker in [worker for worker in busy if worker.connection in ready]:
                 job, answer = worker.job, worker.take()
                 assert job is not None
                 if isinstance(answer, str):

@@ -18,9 +18,9 @@ def _default(d: int, seed: int) -> Run:
 
 
 def _paper(d: int, seed: int) -> Run:
-    from infgp.bench.methods.infinite import PaperRun
+    from infgp.bench.methods.infinite import paper_run
 
-    return PaperRun(d, seed)
+    return paper_run(d, seed)
 
 
 def _gaussian(d: int, seed: int, acquisition: str, warped: bool) -> Run:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from infgp.model import Data, Model, State
 from infgp.moves.blocked import BlockedState, grid_factors, with_surfaces
 from infgp.optimizer import Optimizer
 from infgp.partition import canonical, truncation_level
-from infgp.paths import draw_path
+from infgp.paths import Path, draw_path
 from infgp.priors import Fixed, Grid, Priors
 from infgp.sampler import KAPPA, start_state
 from infgp.scaling import RewardScale
@@ -57,26 +58,41 @@ class DefaultRun:
         return np.asarray(self.optimizer.space.to_unit([point])[0])
 
 
-class PaperRun(History):
-    """∞-GP-TS: Algorithm 1 on one state of Algorithm 2, with the mendings of docs/departures.md.
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Where a chain has got to: its state, a function drawn from it, and its sticks' mean weights, if kept."""
 
-    Thompson sampling on one sampled surface, which may be a new one. At each step B = 500 sweeps of the truncated Gibbs
-    sampler, from where those of the step before have ended, and the last state of them; L_n = ⌈(ν + 1) log n⌉ + 1
-    sticks by the ν at hand; squared exponential kernel, isotropic, its length-scale from a grid; scales shared by all
-    surfaces; the priors of :class:`infgp.Priors`.
+    state: State
+    path: Path
+    weights: FloatArray
 
-    The paper's other choice, length-scales for each input by conditional maximum likelihood, was tried first. Chains
-    were found with several nearly flat surfaces and asking for corners; cumulative regret on stybtang-ns was 370 and
-    404 (seeds 0 and 1), against 121 and 88 with the grid and about 200 expected of uniform points. Kernel and
-    sampler of φ were changed together, so which of them matters is not known.
+
+Sampler: TypeAlias = Callable[[np.random.Generator, State | None, Data], Drawn]
+
+
+class ThompsonRun(History):
+    """Thompson sampling on what a sampler draws; its chain goes on from step to step.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    watch : callable
+        Called with the number of rewards so far and what was drawn, wherever the model is asked.
+
+    Examples
+    --------
+    >>> running = ThompsonRun(1, 0, paper_sampler)
+    >>> running.tell(np.array([0.2]), 1.0)
+    >>> running.tell(np.array([0.7]), 2.0)
+    >>> running.ask().shape
+    (1,)
     """
 
-    def __init__(self, d: int, seed: int) -> None:
+    def __init__(
+        self, d: int, seed: int, sampler: Sampler, watch: Callable[[int, Drawn], object] = lambda n, drawn: None
+    ) -> None:
         super().__init__(d, seed)
-        self.space = cube(d)
-        priors = Priors().resolve(d)
-        assert not isinstance(priors.lengthscale, Fixed)
-        self.model = Model("se", replace(priors, lengthscale=Grid.of(priors.lengthscale, d, GRID)), ard=False)
+        self.sampler, self.watch = sampler, watch
         self.state: State | None = None
         self.unit = (0.0, 1.0)
 
@@ -88,12 +104,40 @@ class PaperRun(History):
         with one_blas_thread():
             scale = RewardScale.fit(y)
             unit = (scale.location, scale.scale)
-            data = Data(x, scale.to_standard(y))
-            before = "one" if self.state is None else restandardise(self.state, self.unit, unit)
-            start = start_state(self.rng, data, self.model, before)
-            self.state, self.unit = draw_state(self.rng, start, data, self.model), unit
-            path = draw_path(self.rng, self.state, data, self.model, "surface")
-            return maximise(self.rng, path, self.space, best_of(x, path(x)))[0]
+            before = None if self.state is None else restandardise(self.state, self.unit, unit)
+            drawn = self.sampler(self.rng, before, Data(x, scale.to_standard(y)))
+            self.state, self.unit = drawn.state, unit
+            self.watch(y.size, drawn)
+            return maximise(self.rng, drawn.path, cube(self.d), best_of(x, drawn.path(x)))[0]
+
+
+def paper_model(d: int) -> Model:
+    """The paper's model with an isotropic squared exponential kernel, its length-scale from a grid."""
+    priors = Priors().resolve(d)
+    assert not isinstance(priors.lengthscale, Fixed)
+    return Model("se", replace(priors, lengthscale=Grid.of(priors.lengthscale, d, GRID)), ard=False)
+
+
+def paper_sampler(rng: np.random.Generator, state: State | None, data: Data) -> Drawn:
+    """One state of Algorithm 2, with the mendings of docs/departures.md, and one surface of it, as Algorithm 1 has it.
+
+    B = 500 sweeps of the truncated Gibbs sampler, from where those of the step before have ended, and the last state of
+    them; L_n = ⌈(ν + 1) log n⌉ + 1 sticks by the ν at hand; squared exponential kernel, isotropic, its length-scale
+    from a grid; scales shared by all surfaces; the priors of :class:`infgp.Priors`. The surface may be a new one.
+
+    The paper's other choice, length-scales for each input by conditional maximum likelihood, was tried first. Chains
+    were found with several nearly flat surfaces and asking for corners; cumulative regret on stybtang-ns was 370 and
+    404 (seeds 0 and 1), against 121 and 88 with the grid and about 200 expected of uniform points. Kernel and
+    sampler of φ were changed together, so which of them matters is not known.
+    """
+    model = paper_model(data.x.shape[1])
+    state = draw_state(rng, start_state(rng, data, model, state or "one"), data, model)
+    return Drawn(state, draw_path(rng, state, data, model, "surface"), np.empty(0))
+
+
+def paper_run(d: int, seed: int) -> ThompsonRun:
+    """A run of ∞-GP-TS as the paper has it."""
+    return ThompsonRun(d, seed, paper_sampler)
 
 
 def draw_state(rng: np.random.Generator, core: State, data: Data, model: Model) -> State:

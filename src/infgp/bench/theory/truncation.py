@@ -15,8 +15,9 @@ import numpy as np
 
 from infgp.bench import runner
 from infgp.bench.figures import clean, pyplot, save
+from infgp.bench.methods.infinite import Drawn, Sampler
 from infgp.bench.tasks import task
-from infgp.bench.theory.runs import Belief, Sampler, method, truncated, untruncated
+from infgp.bench.theory.runs import method, truncated, untruncated
 from infgp.bench.theory.store import Record, options
 
 TASKS = ("rosenbrock-ht", "ackley-ns")
@@ -31,10 +32,10 @@ def sampler_of(level: int, sweeps: int) -> Sampler:
 
 def one(job: Record, steps: int = STEPS, sweeps: int = SWEEPS) -> Record:
     """Cumulative regret of one run, and the number of surfaces and the concentration that it ended with."""
-    last: list[Belief] = []
+    last: list[Drawn] = []
 
-    def watch(n: int, belief: Belief) -> None:
-        last[:] = [belief]
+    def watch(n: int, drawn: Drawn) -> None:
+        last[:] = [drawn]
 
     found = runner.run(
         task(job["task"]), method(f"L={job['L']}", sampler_of(job["L"], sweeps), watch), job["seed"], steps

@@ -15,8 +15,9 @@ import numpy as np
 
 from infgp.bench import runner
 from infgp.bench.figures import pyplot, save
+from infgp.bench.methods.infinite import Drawn
 from infgp.bench.tasks import task
-from infgp.bench.theory.runs import Belief, method, truncated
+from infgp.bench.theory.runs import method, truncated
 from infgp.bench.theory.store import Record, options
 from infgp.model import Data, Model
 from infgp.moves import blocked
@@ -50,15 +51,15 @@ def one(job: Record, steps: int = STEPS, sweeps: int = SWEEPS) -> Record:
     """Weights and shares of the observations after every tenth evaluation (the next at which the model is asked)."""
     seen: list[Record] = []
 
-    def watch(n: int, belief: Belief) -> None:
+    def watch(n: int, drawn: Drawn) -> None:
         if n >= EVERY * (len(seen) + 1) or n == steps - 1:
-            counts = np.bincount(belief.state.labels, minlength=STICKS)
+            counts = np.bincount(drawn.state.labels, minlength=STICKS)
             seen.append(
                 {
                     "n": n,
-                    "weights": np.round(belief.weights, 4).tolist(),
+                    "weights": np.round(drawn.weights, 4).tolist(),
                     "shares": np.round(counts / n, 4).tolist(),
-                    "nu": round(float(belief.state.nu), 3),
+                    "nu": round(float(drawn.state.nu), 3),
                 }
             )
 
