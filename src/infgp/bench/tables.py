@@ -281,7 +281,8 @@ def exponents(runs: Runs) -> str:
 def verdicts(runs: Runs) -> str:
     """The paper's claims."""
     rows = [[claim.text, f"**{claim.verdict}**", claim.evidence] for claim in check(runs)]
-    return table(["claim of section 7", "verdict", "evidence"], rows)
+    rule = "A method is judged on the tasks on which it has three seeds at least.\n\n"
+    return rule + table(["claim of section 7", "verdict", "evidence"], rows)
 
 
 def failures(runs: Runs) -> str:
