@@ -144,6 +144,7 @@ def test_enumeration_notices(moves):
     assert partition_p_value(moves, draws=4000) < 1e-6
 
 
+@pytest.mark.slow
 def test_paper_moves_alone_match_enumeration():
     """Without the joint step the sampler is the paper's. On a grid fine enough for it to move, it is right."""
     fine = Grid(np.log(np.array([0.38, 0.4, 0.42])), np.array([0.2, 0.5, 0.3]))

@@ -292,6 +292,7 @@ def test_joint_distribution_notices(right, wrong):
     assert min(p.values()) < 1e-6, p
 
 
+@pytest.mark.slow
 def test_joint_distribution_notices_a_shift_without_prior():
     """Split–merge that moves τ² and forgets its prior; nothing else moves τ² here, so that the error is not mended."""
     flat = InverseGamma(1e-3, 1e-3)
@@ -309,6 +310,7 @@ def test_joint_distribution_notices_a_shift_without_prior():
     assert min(geweke_p_values(moves, 0.0, 4000, seed=13).values()) < 1e-6
 
 
+@pytest.mark.slow
 def test_joint_distribution_notices_a_stretch_by_another_prior():
     """Split–merge that moves ℓ by another prior; nothing else moves ℓ here, so that the error is not mended.
 
