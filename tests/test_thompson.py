@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from infgp.chain import restandardise
 from infgp.errors import InvalidInputError
 from infgp.improvement import Belief
 from infgp.model import Data, Model, State, log_likelihood
@@ -20,7 +21,6 @@ from infgp.thompson import (
     best_of,
     check_strategy,
     local_reach,
-    restandardise,
     suggest,
 )
 

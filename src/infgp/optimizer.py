@@ -14,35 +14,33 @@ from typing import Any, overload
 
 import numpy as np
 
+from infgp.chain import Budget, Chain, advance
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.improvement import Belief
 from infgp.kernels import KERNELS
 from infgp.linalg import FloatArray, one_blas_thread
 from infgp.maximise import maximise
-from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State, draw_own_scales
-from infgp.moves.collapsed import inside_limit
+from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State
 from infgp.posterior import predictive
 from infgp.priors import Gamma, LogNormal, Normal, Priors
-from infgp.sampler import ONE_SURFACE_SWEEP, Move, cooling, start_state, sweep
+from infgp.sampler import ONE_SURFACE_SWEEP, Move, sweep
 from infgp.scaling import RewardScale, bend, check_variances, unbend
 from infgp.space import Parameter, Point, Space
-from infgp.thompson import Expected, Exploration, best_of, check_strategy, restandardise, suggest
+from infgp.thompson import Expected, Exploration, best_of, check_strategy, suggest
 
 logger = logging.getLogger("infgp")
 
 FORMAT, VERSION = "infgp.Optimizer", 1
 DIRECTIONS = ("maximize", "minimize")
-#: Sweeps of the chain: for the first model, after each batch of new rewards, and before a recommendation. Work is
-#: kept level by doing fewer where each costs more: work / n², but at least `least` and at most `most`.
-FIRST, NEXT, LAST = (2_000_000, 10, 200), (160_000, 2, 20), (500_000, 4, 60)
+#: Sweeps of the chain after each batch of new rewards, and before a recommendation.
+NEXT: Budget = (160_000, 2, 20)
+LAST: Budget = (500_000, 4, 60)
 #: Chance of a surface to have a place.
 LOCAL = 0.5
 #: States kept from these sweeps.
 STATES, LAST_STATES = 5, 12
 #: Rewards further than so many units from the median are drawn in to there: an outlier is an outlier.
 FARTHEST = 1e6
-#: Where the unit of the rewards changes more than so many times, the chain starts afresh.
-UNIT_JUMP = 1e6
 #: Quantiles of a reward that a recommendation reports.
 QUANTILES = (0.05, 0.5, 0.95)
 
@@ -77,15 +75,6 @@ class Recommendation:
     std: float
     quantiles: dict[float, float]
     best_evaluated: Point
-
-
-@dataclass(frozen=True, eq=False)
-class _Chain:
-    """States of the chain, for the first `n` rewards in units of (location, scale)."""
-
-    states: tuple[State, ...]
-    n: int
-    unit: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +189,7 @@ class Optimizer:
         self._asked = self._designed = 0  # points handed out, and how many of them from the design
         self._observations: list[Observation] = []
         self._pending: list[Point] = []
-        self._chain: _Chain | None = None
+        self._chain: Chain | None = None
         self._encoded = np.empty((0, self.space.d))  # of the observations
 
     # --- Ask and tell ------------------------------------------------------------------------------------------------
@@ -337,7 +326,7 @@ class Optimizer:
             logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
         return uniform
 
-    def posterior(self, rng: np.random.Generator, budget: tuple[int, int, int] = NEXT) -> Posterior:
+    def posterior(self, rng: np.random.Generator, budget: Budget = NEXT) -> Posterior:
         """The chain brought up to the rewards told so far, with all that is needed to make use of it.
 
         Parameters
@@ -428,7 +417,7 @@ class Optimizer:
             chain, beliefs = self._believe(self._generator(2, len(self._observations)), x, y)
             return self._law(beliefs, chain.unit, at)
 
-    def _believe(self, rng: np.random.Generator, x: FloatArray, y: FloatArray) -> tuple[_Chain, tuple[Belief, ...]]:
+    def _believe(self, rng: np.random.Generator, x: FloatArray, y: FloatArray) -> tuple[Chain, tuple[Belief, ...]]:
         """The chain some sweeps on, and the law of the target in each of its states."""
         chain = self._advance(rng, x, y, LAST, LAST_STATES, again=True)
         target = "main" if self.target == "surface" else self.target
@@ -497,38 +486,18 @@ class Optimizer:
         rng: np.random.Generator,
         x: FloatArray,
         y: FloatArray,
-        budget: tuple[int, int, int],
+        budget: Budget,
         keep: int,
         again: bool = False,
-    ) -> _Chain:
+    ) -> Chain:
         """The chain with the rewards that it has not seen yet, some sweeps on; as it is if there are none."""
-        chain, model = self._chain, self._model
+        chain = self._chain
         if chain is not None and chain.n == y.size and not again:
             return chain
         scale = RewardScale.fit(y)
         unit = (scale.location, scale.scale)
-        data = self._data(x, y, unit)
-        if chain is None or not 1.0 / UNIT_JUMP < chain.unit[1] / unit[1] < UNIT_JUMP:
-            state = inside_limit(start_state(rng, data, model, "one"), y.size, model)
-            for heat in cooling(_sweeps(FIRST, y.size)):
-                state = self._sweep(rng, state, data.noisier(heat), model)
-        else:
-            state = restandardise(chain.states[-1], chain.unit, unit)
-            state = inside_limit(start_state(rng, data, model, state), y.size, model)
-        sweeps = _sweeps(budget, y.size)
-        kept = set(np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist())
-        states = []
-        for b in range(sweeps):
-            state = self._sweep(rng, state, data, model)
-            if b in kept:
-                states.append(draw_own_scales(rng, state, data, model))
-        return _Chain(tuple(states), y.size, unit)
-
-    def _sweep(self, rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
         moves: tuple[Move, ...] = (sweep,) if self.surfaces is None else ONE_SURFACE_SWEEP
-        for move in moves:
-            state = move(rng, state, data, model)
-        return state
+        return advance(rng, chain, self._data(x, y, unit), unit, self._model, moves, budget, keep)
 
     # --- Save and load -----------------------------------------------------------------------------------------------
 
@@ -570,7 +539,6 @@ class Optimizer:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, in plain JSON types; :meth:`from_json` undoes it."""
-        chain = self._chain
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -591,13 +559,7 @@ class Optimizer:
             "designed": self._designed,
             "observations": [{**vars(o), "point": dict(o.point)} for o in self._observations],
             "pending": [dict(point) for point in self._pending],
-            "chain": None
-            if chain is None
-            else {
-                "n": chain.n,
-                "unit": list(chain.unit),
-                "states": [_plain_state(state) for state in chain.states],
-            },
+            "chain": None if self._chain is None else self._chain.to_json(),
         }
 
     @classmethod
@@ -620,7 +582,7 @@ class Optimizer:
                 out.tell(entry["point"], entry["value"], entry.get("noise_variance"))
             out._pending = [out.space.validate(point) for point in content["pending"]]
             if content["chain"] is not None:
-                out._chain = _chain(content["chain"], out.space.d, out._rewards()[1].size)
+                out._chain = Chain.from_json(content["chain"], out.space.d, out._rewards()[1].size)
         except InvalidInputError:
             raise
         except (KeyError, TypeError, ValueError) as error:
@@ -669,39 +631,3 @@ def _bounded(y: FloatArray) -> FloatArray:
     low, middle, high = np.percentile(y, (16.0, 50.0, 84.0))
     reach = FARTHEST * (high - low) / 2.0
     return np.clip(y, middle - reach, middle + reach) if reach > 0.0 else y
-
-
-def _sweeps(budget: tuple[int, int, int], n: int) -> int:
-    work, least, most = budget
-    return min(max(work // n**2, least), most)
-
-
-def _plain_state(state: State) -> dict[str, Any]:
-    """A state in plain JSON types; :func:`_state` undoes it."""
-    values = {name: getattr(state, name) for name in State.__dataclass_fields__}
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
-
-
-def _chain(entry: Mapping[str, Any], d: int, n_rewards: int) -> _Chain:
-    """A chain from plain JSON types, if it fits a space of dimension d and so many rewards."""
-    n, (location, scale) = check_int("n", entry["n"], 1), entry["unit"]
-    states = tuple(_state(state) for state in entry["states"])
-    shapes = {(s.labels.shape, s.beta.shape, s.phi.shape, s.sigma2.shape, s.tau2.shape) for s in states}
-    known = range(len(OWN_GRADES))
-    graded = all(s.grade.size in (1, s.n_surfaces + 1) and set(s.grade.tolist()) <= set(known) for s in states)
-    if shapes != {((n,), (d + 1,), (1, d), (1,), (1,))} or n > n_rewards or not graded:
-        raise ValueError("chain")
-    return _Chain(states, n, (float(location), float(scale)))
-
-
-def _state(entry: Mapping[str, Any]) -> State:
-    return State(
-        labels=np.array(entry["labels"], dtype=np.int64),
-        beta=np.array(entry["beta"], dtype=np.float64),
-        nu=float(entry["nu"]),
-        phi=np.array(entry["phi"], dtype=np.float64),
-        sigma2=np.array(entry["sigma2"], dtype=np.float64),
-        tau2=np.array(entry["tau2"], dtype=np.float64),
-        scale=np.array(entry["scale"], dtype=np.float64),
-        grade=np.array(entry.get("grade", [0]), dtype=np.int64),
-    )

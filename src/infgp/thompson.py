@@ -218,11 +218,3 @@ class Expected:
         """Values, shape (m,), and gradients, shape (m, d)."""
         parts = [belief.with_gradients(at) for belief in self.beliefs]
         return np.mean([p[0] for p in parts], axis=0), np.mean([p[2] for p in parts], axis=0)
-
-
-def restandardise(state: State, old: tuple[float, float], new: tuple[float, float]) -> State:
-    """The same state for rewards in other units: (location, scale) `old` to `new`. The trend is h(x) = (1, x)."""
-    ratio = old[1] / new[1]
-    beta = ratio * state.beta
-    beta[0] += (old[0] - new[0]) / new[1]
-    return replace(state, beta=beta, sigma2=state.sigma2 * ratio**2, tau2=state.tau2 * ratio**2)

@@ -156,6 +156,14 @@ def test_a_line_cut_off_is_dropped(tmp_path):
     assert path.read_bytes().count(b"\n") == 3
 
 
+def test_a_damaged_line_is_named(tmp_path):
+    records.append(tmp_path, {"task": "a", "method": "random", "seed": 0})
+    with (tmp_path / "a.jsonl").open("a") as file:
+        file.write("{broken\n")
+    with pytest.raises(InvalidInputError, match=r"Line 2 of .*a\.jsonl"):
+        records.load(tmp_path)
+
+
 def test_remaining_time():
     known = [{"method": "a", "d": d, "seconds": [s]} for d, s in ((2, 10.0), (2, 20.0), (5, 60.0))]
     job = lambda method, d: suites.Job("t", method, 0, d)  # noqa: E731

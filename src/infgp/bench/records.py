@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from infgp.errors import InvalidInputError
+
 Record: TypeAlias = dict[str, Any]
 #: File of the runs that were not finished, in the folder of the suite; not a record, and tried again.
 FAILED = "failed.log"
@@ -66,5 +68,10 @@ def _whole(content: bytes) -> int:
 
 def _read(path: Path) -> Iterator[Record]:
     content = path.read_bytes()
-    for line in content[: _whole(content)].splitlines():
-        yield json.loads(line)
+    for number, line in enumerate(content[: _whole(content)].splitlines(), 1):
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"Line {number} of {path} is not a record ({error}); delete that line, and its run is made again."
+            ) from None

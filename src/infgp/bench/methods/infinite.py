@@ -10,6 +10,7 @@ import numpy as np
 
 from infgp.bench.methods.history import FloatArray, History
 from infgp.bench.methods.truncated import sweep_many
+from infgp.chain import restandardise
 from infgp.linalg import one_blas_thread
 from infgp.maximise import maximise
 from infgp.model import Data, Model, State
@@ -21,7 +22,7 @@ from infgp.priors import Fixed, Grid, Priors
 from infgp.sampler import KAPPA, start_state
 from infgp.scaling import RewardScale
 from infgp.space import Float, Space
-from infgp.thompson import best_of, restandardise
+from infgp.thompson import best_of
 
 #: Gibbs sweeps at each step: the paper's B.
 SWEEPS = 500
