@@ -142,8 +142,8 @@ def test_gradients_of_the_improvement(kernel, target, lift, rng):
 def test_the_logarithm_is_averaged_over_states(at):
     (a, data, model), (b, _, _) = case(), case(seed=5)
     beliefs = [Belief.of(state, data, model, "mean") for state in (a, b)]
-    alone = [LogImprovement.of([belief], data.x)(at) for belief in beliefs]
     both = LogImprovement.of(beliefs, data.x)
+    alone = [LogImprovement((belief,), (best,))(at) for belief, best in zip(beliefs, both.best, strict=True)]
     assert both(at) == pytest.approx(0.5 * (alone[0] + alone[1]), rel=1e-10)
     assert not np.allclose(*alone, rtol=0.01)
 
@@ -154,3 +154,10 @@ def test_the_incumbent_is_the_best_mean_not_the_best_reward():
     score = LogImprovement.of([Belief.of(state, lucky, model, "main")], lucky.x)
     assert score.best[0] == pytest.approx(target_law(state, lucky, "se", "main", lucky.x)[0].max())
     assert score.best[0] < 10.0
+
+
+def test_the_incumbent_is_one_point_for_all_states():
+    """A state that takes a lucky reward for a surface does not raise what is to be beaten in it."""
+    means = np.array([[0.0, 1.0, 5.0], [0.0, 2.0, -9.0]])
+    beliefs = [lambda at, row=row: (row, np.ones(3)) for row in means]
+    assert LogImprovement.of(beliefs, np.zeros((3, 1))).best == (1.0, 2.0)

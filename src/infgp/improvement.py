@@ -1,8 +1,9 @@
 """Log expected improvement of the expected reward, averaged over states of the chain.
 
 Given one state, the target is Gaussian at every x with mean Σ_l w_l(x) μ_l(x) and variance Σ_l w_l(x)² v_l(x): kriging
-of the surfaces that make it up. The incumbent is the largest mean at a point already evaluated, state by state, so that
-no lucky reward is ever to be beaten.
+of the surfaces that make it up. The incumbent is the evaluated point with the largest mean over all states; what is to
+be beaten is each state's own mean there, so that no lucky reward counts. Were it each state's own best, a state that
+takes a lucky reward for a surface would find little to gain anywhere, and send the search to whatever is unknown.
 
 It is the logarithm that is averaged: a point is worth what the states agree on. The average of the improvement itself
 is ruled by whichever state has the shortest length-scales or the largest variance, and keeps the search in the unknown
@@ -167,8 +168,9 @@ class LogImprovement:
 
     @classmethod
     def of(cls, beliefs: Sequence[Belief], evaluated: FloatArray) -> LogImprovement:
-        """Improvement over the best expected reward at the inputs `evaluated`, shape (n, d)."""
-        return cls(tuple(beliefs), tuple(float(np.max(b(evaluated)[0])) for b in beliefs))
+        """Improvement over the expected reward at the best of the inputs `evaluated`, shape (n, d)."""
+        means = np.array([belief(evaluated)[0] for belief in beliefs])
+        return cls(tuple(beliefs), tuple(means[:, np.argmax(means.mean(axis=0))].tolist()))
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
