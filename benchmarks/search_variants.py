@@ -1,4 +1,4 @@
-"""What the defaults of the search are worth: regret with one of them changed, on the cells of `robust_regret`.
+"""What the defaults of the search are worth: regret with one of them changed, on the cells of `regimes`.
 
 python -m benchmarks.search_variants [--methods a,b] [--seeds 1] [--workers 2]    # resumes; appends
 python -m benchmarks.search_variants --quick        # one cell, 15 evaluations; writes nothing
@@ -14,7 +14,9 @@ from scipy.special import logsumexp
 
 from benchmarks import robust_regret
 from benchmarks.problems import HEAVY
-from benchmarks.robust_regret import CELLS, FLOOR, KEY, arguments, header, load, measure, ratio, row, write
+from benchmarks.regimes import CELLS
+from benchmarks.robust_regret import FLOOR, KEY, arguments, header, load, measure, ratio, row, write
+from infgp.improvement import log_h
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "search_variants.jsonl", RESULTS / "search_variants.md"
@@ -25,6 +27,12 @@ OPTIONS = {
     "rewards as they are": {"bend": False},
     "one surface and bent rewards": {"surfaces": 1, "bend": True},
     "average of the improvement": {},
+    "votes": {},
+    "each state's own incumbent": {},
+    "improvement augmented": {},
+    "every second step greedy": {},
+    "24 points far away": {},
+    "three times the sweeps": {},
     "gradients": {},
     "longer length-scales": {},
     "the estimator's priors": {},
@@ -35,28 +43,72 @@ OPTIONS = {
 }
 
 
+def alone(score, at):
+    """Log improvement in each state, shape (states, m)."""
+    parts = zip(score.beliefs, score.best, strict=True)
+    laws = [(belief(at), best) for belief, best in parts]
+    return np.array([0.5 * np.log(v) + log_h((mean - best) / np.sqrt(v)) for (mean, v), best in laws])
+
+
 def change(variant):
     """Patch infgp in this process; a process runs one variant."""
     from dataclasses import replace
 
     from infgp import improvement, maximise, optimizer, thompson
+    from infgp.improvement import LogImprovement
     from infgp.priors import LogNormal, Priors
 
     if variant == "average of the improvement":
 
-        class Average(improvement.LogImprovement):
-            def alone(self):
-                return [improvement.LogImprovement((b,), (v,)) for b, v in zip(self.beliefs, self.best, strict=True)]
+        def average(score, at):
+            return logsumexp(alone(score, at), axis=0)
 
-            def __call__(self, at):
-                return logsumexp([score(at) for score in self.alone()], axis=0)
+        LogImprovement.__call__ = average
+    elif variant == "votes":
 
-            def value_and_gradient(self, at):
-                values, slopes = zip(*(score.value_and_gradient(at) for score in self.alone()), strict=True)
-                total = logsumexp(values, axis=0)
-                return total, np.einsum("sm,smd->md", np.exp(values - total), slopes)
+        def votes(score, at):
+            """Mean of log(improvement over the state's largest + 0.1): no state has a veto."""
+            logs = alone(score, at)
+            return np.log(np.exp(logs - logs.max(axis=1, keepdims=True)) + 0.1).mean(axis=0)
 
-        thompson.LogImprovement = Average
+        LogImprovement.__call__ = votes
+    elif variant == "each state's own incumbent":
+
+        def own(cls, beliefs, evaluated):
+            return cls(tuple(beliefs), tuple(float(np.max(belief(evaluated)[0])) for belief in beliefs))
+
+        LogImprovement.of = classmethod(own)
+    elif variant == "improvement augmented":
+
+        def augmented(score, at):
+            """Times 1 − τ / √(v + τ²) (Huang et al. 2006): what another reward at a known place teaches."""
+            factors = []
+            for belief in score.beliefs:
+                variance = belief(at)[1]
+                noise = belief.blend(at)[:, list(belief.tau2)] @ list(belief.tau2.values())
+                factors.append(np.log1p(-np.sqrt(noise / (variance + noise))))
+            return np.mean(alone(score, at) + factors, axis=0)
+
+        made = improvement.Belief.of.__func__
+
+        def noisy(cls, state, *rest):
+            belief = made(cls, state, *rest)
+            object.__setattr__(belief, "tau2", {label: state.surface(label).tau2 for label in belief.surfaces})
+            return belief
+
+        improvement.Belief.of, LogImprovement.__call__ = classmethod(noisy), augmented
+    elif variant == "every second step greedy":
+        pick = thompson.pick
+
+        def greedy(rng, score, *rest, **options):
+            chosen = thompson.Expected(score.beliefs) if rng.random() < 0.5 else score
+            return pick(rng, chosen, *rest, **options)
+
+        thompson.pick = greedy
+    elif variant == "24 points far away":
+        thompson.FAR = 24
+    elif variant == "three times the sweeps":
+        optimizer.NEXT = tuple(3 * v for v in optimizer.NEXT)
     elif variant == "gradients":
         thompson.pick = lambda rng, score, space, good, **_: maximise.maximise(rng, score, space, good)[0]
     elif variant == "longer length-scales":
