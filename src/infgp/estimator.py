@@ -23,7 +23,7 @@ from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State
 from infgp.moves.blocked import grid_factors
 from infgp.priors import Fixed, Grid, Priors
 from infgp.progress import progress_bar
-from infgp.sampler import ONE_SURFACE_SWEEP, STARTS, Chain, run_collapsed, run_truncated, sweep
+from infgp.sampler import ONE_SURFACE_SWEEP, STARTS, THOROUGH_SWEEP, Chain, run_collapsed, run_truncated
 from infgp.scaling import InputScale, RewardScale, check_variances
 
 SAMPLERS = ("collapsed", "truncated")
@@ -216,7 +216,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "on_sweep": on_sweep,
         }
         if self.sampler == "collapsed":
-            moves = ONE_SURFACE_SWEEP if self.truncation == 1 else (sweep,)
+            moves = ONE_SURFACE_SWEEP if self.truncation == 1 else THOROUGH_SWEEP
             return partial(run_collapsed, data=data, model=model, moves=moves, **budget)
         factors = grid_factors(data, model, self.grid_size)
         return partial(run_truncated, data=data, model=model, truncation=self.truncation, factors=factors, **budget)

@@ -20,7 +20,7 @@ from infgp.model import Data, Model, State, draw_log_ell, draw_own_scales, log_j
 from infgp.moves import blocked, hyper
 from infgp.moves.assign import assign
 from infgp.moves.collapsed import changed, inside_limit, prior_numbers
-from infgp.moves.split_merge import propose, split_merge
+from infgp.moves.split_merge import propose, reallocate, split_merge
 from infgp.partition import canonical, truncation_level
 from infgp.priors import Fixed, Normal
 
@@ -189,7 +189,9 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> S
     return changed(moves, state, data, model)
 
 
-#: The same with one surface: an ordinary GP.
+#: With reallocations, for chains that see all data at once. A search, whose chain goes on as data comes, does without.
+THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
+#: With one surface: an ordinary GP.
 ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
 
 
@@ -219,7 +221,7 @@ def run_collapsed(
     n_samples: int,
     thin: int,
     start: str | State,
-    moves: Sequence[Move] = (sweep,),
+    moves: Sequence[Move] = THOROUGH_SWEEP,
     on_sweep: Callable[[], object] = lambda: None,
 ) -> Chain:
     """One chain of the collapsed sampler: exact, untruncated, surfaces and weights integrated out.

@@ -15,7 +15,7 @@ from infgp.moves import hyper
 from infgp.moves import split_merge as split_merge_module
 from infgp.moves.assign import assign
 from infgp.moves.collapsed import KERNEL_CODE
-from infgp.moves.split_merge import split_merge
+from infgp.moves.split_merge import reallocate, split_merge
 from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
 from infgp.sampler import COLLAPSED_SWEEP, run_collapsed, start_state, sweep
@@ -233,13 +233,15 @@ def without(move):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ard", [False, True])
 def test_joint_distribution(shape, ard):
-    p = geweke_p_values(COLLAPSED_SWEEP, shape, 4000, seed=10, ard=ard)
+    p = geweke_p_values((*COLLAPSED_SWEEP, reallocate), shape, 4000, seed=10, ard=ard)
     assert min(p.values()) > 1e-4, p
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_joint_distribution_with_known_noise(shape):
-    p = geweke_p_values(COLLAPSED_SWEEP, shape, 4000, seed=16, noise=np.array([0.0, 0.6, 0.02, 1.5, 0.2, 4.0]))
+    p = geweke_p_values(
+        (*COLLAPSED_SWEEP, reallocate), shape, 4000, seed=16, noise=np.array([0.0, 0.6, 0.02, 1.5, 0.2, 4.0])
+    )
     assert min(p.values()) > 1e-4, p
 
 
@@ -335,7 +337,7 @@ def test_joint_distribution_notices_a_stretch_by_another_prior():
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ard", [False, True])
 def test_joint_distribution_long(shape, ard):
-    p = geweke_p_values(COLLAPSED_SWEEP, shape, 20_000, seed=14, ard=ard)
+    p = geweke_p_values((*COLLAPSED_SWEEP, reallocate), shape, 20_000, seed=14, ard=ard)
     assert min(p.values()) > 1e-4, p
 
 
@@ -352,7 +354,7 @@ def test_calibration(shape):
         return state, Data(x, simulate_y(rng, state, x, model))
 
     def draws(truth):
-        return posterior_draws(rng, prior_draw(rng, x, model), COLLAPSED_SWEEP, truth[1], model)
+        return posterior_draws(rng, prior_draw(rng, x, model), (*COLLAPSED_SWEEP, reallocate), truth[1], model)
 
     p = sbc(rng, prior, draws, lambda s: statistics(s[0], s[1], model), replicates=1000)
     assert min(p.values()) > 1e-4, p

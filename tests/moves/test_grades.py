@@ -14,7 +14,7 @@ from infgp.kernels import log_ell_from_phi
 from infgp.model import Data, State, log_joint, log_likelihood, prior_draw, simulate_y
 from infgp.moves.assign import assign
 from infgp.moves.hyper import draw_grades, draw_scales
-from infgp.moves.split_merge import split_merge
+from infgp.moves.split_merge import reallocate, split_merge
 from infgp.partition import enumerate_partitions, urn_logpdf
 from infgp.posterior import krige
 from infgp.priors import LogNormal
@@ -64,8 +64,14 @@ def p_value(moves, shape, thin, draws=10_400, seed=1):
 @pytest.mark.parametrize("shape", [0.0, 1.5])
 @pytest.mark.parametrize(
     ("moves", "thin"),
-    [((assign,), 5), ((split_merge,), 16), ((assign, draw_grades), 2), (COLLAPSED_SWEEP, 2)],
-    ids=["labels", "split-merge", "grades", "whole sweep"],
+    [
+        ((assign,), 5),
+        ((split_merge,), 16),
+        ((reallocate, split_merge), 8),
+        ((assign, draw_grades), 2),
+        (COLLAPSED_SWEEP, 2),
+    ],
+    ids=["labels", "split-merge", "reallocations", "grades", "whole sweep"],
 )
 def test_partitions_and_grades_match_enumeration(moves, thin, shape):
     """Labels alone change grades too: surfaces come and go."""
@@ -163,7 +169,7 @@ def geweke_p_values(moves, shape, seed, d=1):
 
 @pytest.mark.parametrize(("shape", "d"), [(0.0, 1), (1.5, 1), (0.0, 2)])
 def test_joint_distribution(shape, d):
-    assert min(geweke_p_values(COLLAPSED_SWEEP, shape, seed=31, d=d).values()) > 1e-4
+    assert min(geweke_p_values((*COLLAPSED_SWEEP, reallocate), shape, seed=31, d=d).values()) > 1e-4
 
 
 def test_joint_distribution_without_label_sweeps():

@@ -7,12 +7,12 @@ import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import gammaln
 
-from infgp import InfiniteGP
-from infgp.compiled import places
+from infgp import InfiniteGP, compiled
+from infgp.compiled import places, splits
 from infgp.errors import InvalidInputError
 from infgp.model import Data, State, by_label, draw_grades, log_cohesions, prior_draw, simulate_y
 from infgp.moves.assign import assign
-from infgp.moves.split_merge import split_merge
+from infgp.moves.split_merge import reallocate, split_merge
 from infgp.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.posterior import main_labels, main_surface, predictive, sample_rewards, urn_weights
 from infgp.sampler import COLLAPSED_SWEEP
@@ -98,8 +98,8 @@ def partition_p_value(moves, shape, thin, draws=10_400, seed=1):
 @pytest.mark.parametrize("shape", [0.0, 1.5])
 @pytest.mark.parametrize(
     ("moves", "thin"),
-    [((assign,), 3), ((split_merge,), 16), (COLLAPSED_SWEEP, 2)],
-    ids=["labels", "split-merge", "whole sweep"],
+    [((assign,), 3), ((split_merge,), 16), ((reallocate, split_merge), 8), (COLLAPSED_SWEEP, 2)],
+    ids=["labels", "split-merge", "reallocations", "whole sweep"],
 )
 def test_partitions_match_enumeration(moves, thin, shape):
     assert partition_p_value(moves, shape, thin) > 1e-4
@@ -111,6 +111,19 @@ def test_enumeration_notices_a_move_that_is_blind(move, thin):
         return move(rng, state, data, replace(model, local=0.0))
 
     assert partition_p_value((blind,), 0.0, thin, draws=5000) < 1e-6
+
+
+def test_enumeration_notices_reallocations_that_forget_the_way_back(monkeypatch):
+    """As if the present sides were always proposed with the same probability."""
+    compiled_grow = splits.grow
+
+    def grow(order, forced, *rest):
+        log_q, evidence = compiled_grow(order, forced, *rest)
+        return (0.0 if forced.size else log_q), evidence
+
+    monkeypatch.setattr(splits, "grow", grow)
+    monkeypatch.setattr(compiled, "reallocate", splits.reallocate.py_func)
+    assert partition_p_value((reallocate, reallocate, split_merge), 0.0, 4, draws=5000) < 1e-6
 
 
 # --- Joint distribution ----------------------------------------------------------------------------------------------
@@ -166,7 +179,7 @@ def geweke_p_values(moves, shape, seed, d=1, grades=(1.0,)):
 
 @pytest.mark.parametrize(("shape", "d", "grades"), [(0.0, 1, (1.0,)), (1.5, 1, (0.7, 0.3)), (0.0, 2, (0.7, 0.3))])
 def test_joint_distribution(shape, d, grades):
-    assert min(geweke_p_values(COLLAPSED_SWEEP, shape, seed=21, d=d, grades=grades).values()) > 1e-4
+    assert min(geweke_p_values((*COLLAPSED_SWEEP, reallocate), shape, seed=21, d=d, grades=grades).values()) > 1e-4
 
 
 def test_joint_distribution_without_label_sweeps():
@@ -193,7 +206,7 @@ def test_calibration():
         return state, Data(x, simulate_y(rng, state, x, model))
 
     def draws(truth):
-        return posterior_draws(rng, prior_draw(rng, x, model), COLLAPSED_SWEEP, truth[1], model)
+        return posterior_draws(rng, prior_draw(rng, x, model), (*COLLAPSED_SWEEP, reallocate), truth[1], model)
 
     def summaries(pair):
         return statistics(*pair, model) | {"rough": float(pair[0].observed_grades.mean())}

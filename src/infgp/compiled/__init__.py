@@ -19,7 +19,7 @@ from infgp.compiled.chain import ROUGHER, Chain, PriorNumbers, Setting, group_or
 from infgp.compiled.densities import blocks_log_evidence, fill_blocks, fill_covariance
 from infgp.compiled.labels import drift, gather, label_sweep, scatter, seat
 from infgp.compiled.scales import draw_grades, draw_scales
-from infgp.compiled.splits import split_or_merge
+from infgp.compiled.splits import reallocate, split_or_merge
 from infgp.compiled.trend import draw_trend
 
 #: Surfaces larger than this are factorised by LAPACK at the start of a label sweep, and their predictive variances
@@ -42,6 +42,7 @@ __all__ = [
     "gather",
     "group_order",
     "label_sweep",
+    "reallocate",
     "relabel",
     "scatter",
     "seat",

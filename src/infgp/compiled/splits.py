@@ -277,3 +277,75 @@ def split_or_merge(
     for k in range(chain.phi.size):
         chain.phi[k] = phi_apart[k] if splits else phi_together[k]
     return True
+
+
+@njit(cache=True)
+def reallocate(
+    setting: Any,
+    chain: Any,
+    priors: Any,
+    i: int,
+    j: int,
+    shift: float,
+    spatial: bool,
+    spatial_back: bool,
+    uniforms: Any,
+    threshold: float,
+) -> bool:
+    """Propose to allocate the members of two surfaces to them anew, accept it or not; returns whether it was accepted.
+
+    i, j : the anchors, which stay where they are; nothing happens unless these are two surfaces
+    shift : step of log τ², of either sign
+    spatial, spatial_back : see :func:`grow`; how the sides are proposed, and how they would be on the way back
+    uniforms, threshold : random numbers, for the allocation and (negative exponential) for the decision
+    """
+    labels, n = chain.labels, chain.labels.size
+    first, second = labels[i], labels[j]
+    sigma2, tau2, _ = chain.scales
+    moved = tau2 * math.exp(shift)
+    if first == second or not sigma2 <= priors.largest_ratio * moved:
+        return False
+    r = residual(setting, chain)
+    pool, rest = apart_from_rest(labels, first, second)
+    m = pool.size
+    cov, r_pool, noise = np.empty((2, m, m)), entries(r, pool), entries(setting.noise, pool)
+    x_pool = rows(setting.x, pool)
+    fill_covariance(setting.kernel, x_pool * ROUGHER ** chain.grade[i], chain.phi, sigma2, cov[0])
+    fill_covariance(setting.kernel, x_pool * ROUGHER ** chain.grade[j], chain.phi, sigma2, cov[1])
+    order = outward(x_pool, chain.phi, int(np.searchsorted(pool, i)), int(np.searchsorted(pool, j)))
+    edges = edges_within(setting.places.near, pool)
+    now, sides, free = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64), np.empty(0, dtype=np.int64)
+    on_second = 0
+    for p in range(m):
+        now[p] = labels[pool[order[p]]] == second
+        on_second += now[p]
+    log_q, evidence = grow(
+        order, free, uniforms[:m], r_pool, cov, moved, noise, setting.shape,
+        edges, setting.places, setting.local, spatial, sides,
+    )  # fmt: skip
+    log_ratio = evidence - log_q
+    count = 0
+    for p in range(m):
+        count += sides[p]
+    log_ratio += math.lgamma(count) + math.lgamma(m - count)  # urn
+    log_q, evidence = grow(
+        order, now, uniforms[:m], r_pool, cov, tau2, noise, setting.shape,
+        edges, setting.places, setting.local, spatial_back, now,
+    )  # fmt: skip
+    log_ratio -= evidence - log_q
+    log_ratio -= math.lgamma(on_second) + math.lgamma(m - on_second)
+    if shift != 0.0:
+        a, b = priors.variances[1]
+        log_ratio -= a * shift + b * (1.0 / moved - 1.0 / tau2)  # as in split_or_merge
+        if m < n:
+            log_ratio += rest_log_evidence(setting, chain, r, rest, moved, chain.phi)
+            log_ratio -= rest_log_evidence(setting, chain, r, rest, tau2, chain.phi)
+    if not threshold < log_ratio:
+        return False
+    kept, other = chain.grade[i], chain.grade[j]
+    for p in range(m):
+        labels[pool[order[p]]] = second if sides[p] == 1 else first
+        chain.grade[pool[order[p]]] = other if sides[p] == 1 else kept
+    relabel(labels)
+    chain.scales[1] = moved
+    return True

@@ -10,6 +10,8 @@ in the prior; and τ² stays as long as there is no split. So a split divides τ
 with δ drawn from one distribution in either direction. Length-scales may move along in the same way: two surfaces, each
 smooth, become one that is rough, and a chain with the wrong length-scale would otherwise keep the wrong surfaces. The
 second surface of a split has a grade from the prior, and a merger forgets it.
+
+A reallocation is a merger and a split of the result in one, so that what lies between need not be likely.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ SHIFT, SHIFT_MEAN = 0.5, 2.0
 STRETCH, STRETCH_MEAN = 0.3, 0.6
 #: Chance that the sides of a split follow the graph of the inputs, where surfaces may have a place.
 SPATIAL = 0.5
+#: Reallocations proposed together.
+REALLOCATIONS = 2
 
 
 def anchor_pair(rng: np.random.Generator, x: FloatArray) -> tuple[int, int]:
@@ -85,3 +89,36 @@ def propose(
     i, j = anchor_pair(rng, setting.x)
     uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
     compiled.split_or_merge(setting, chain, priors, i, j, shift, stretch, spatial, fresh, uniforms, threshold)
+
+
+def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """Some proposals to share out the members of two surfaces anew, accepted or not.
+
+    Two surfaces that run through each other, for a noise of two sizes, and two that meet at a border may explain the
+    same data, and what lies between them explains nothing. So sides that follow the graph are proposed for sides that
+    do not, and the other way round: the kinds of the way there and of the way back are drawn independently.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.model import prior_draw
+    >>> from infgp.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> reallocate(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model).labels.shape
+    (6,)
+    """
+    if data.y.size < 3:
+        return state
+    priors = prior_numbers(model, data)
+
+    def proposals(setting: compiled.Setting, chain: compiled.Chain) -> None:
+        for _ in range(REALLOCATIONS):
+            shifts = priors.variances[1, 0] > 0.0 and rng.random() < SHIFT
+            shift = SHIFT_MEAN * rng.standard_normal() if shifts else 0.0
+            there, back = (rng.random(2) < (SPATIAL if setting.local > 0.0 else 0.0)).tolist()
+            i, j = anchor_pair(rng, setting.x)
+            uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
+            compiled.reallocate(setting, chain, priors, i, j, shift, there, back, uniforms, threshold)
+
+    return changed(proposals, state, data, model)
