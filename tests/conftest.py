@@ -12,3 +12,11 @@ def _one_blas_thread():
 @pytest.fixture
 def rng():
     return np.random.default_rng(20261115)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects what is slow
+def pytest_collection_modifyitems(items):
+    """Tests that deliberate bugs of samplers are noticed test the tests, and take as long as these."""
+    for item in items:
+        if "_notices" in item.name and "moves" in item.path.parts:
+            item.add_marker(pytest.mark.slow)

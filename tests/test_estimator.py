@@ -21,9 +21,10 @@ def data(rng, n=30, d=2):
 
 
 SAMPLERS = ["collapsed", "truncated"]
+SHARED = pytest.param({"surface_scales": "shared"}, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("options", [{}, {"surface_scales": "shared"}, {"sampler": "truncated"}], ids=str)
+@pytest.mark.parametrize("options", [{}, SHARED, {"sampler": "truncated"}], ids=str)
 def test_scikit_learn_contract(options):
     estimator = InfiniteGP(n_warmup=30, n_samples=8, thin=2, n_chains=2, **options)
     with warnings.catch_warnings():

@@ -86,7 +86,7 @@ def partition_p_value(moves, shape, thin=4, seed=1, draws=DRAWS, noise=NO_NOISE)
 
 @pytest.mark.parametrize(
     ("noise", "shape"),
-    [(NO_NOISE, 0.0), (NO_NOISE, 1.5), (NOISE, 1.5)],
+    [pytest.param(NO_NOISE, 0.0, marks=pytest.mark.slow), (NO_NOISE, 1.5), (NOISE, 1.5)],
     ids=["shared scales", "own scales", "own scales, known noise"],
 )
 @pytest.mark.parametrize(
@@ -99,6 +99,7 @@ def test_partitions_match_enumeration(moves, thin, noise, shape):
     assert partition_p_value(moves, shape, thin, noise=noise) > 1e-4
 
 
+@pytest.mark.slow
 def test_split_merge_leaves_partition_and_noise_unchanged_together():
     """With τ² moving along: exact posterior over 52 partitions × τ² in cells, from a grid over log τ²."""
     prior = InverseGamma(3.0, 0.5)
@@ -294,7 +295,6 @@ def test_joint_distribution_notices(right, wrong):
     assert min(p.values()) < 1e-6, p
 
 
-@pytest.mark.slow
 def test_joint_distribution_notices_a_shift_without_prior():
     """Split–merge that moves τ² and forgets its prior; nothing else moves τ² here, so that the error is not mended."""
     flat = InverseGamma(1e-3, 1e-3)
@@ -312,7 +312,6 @@ def test_joint_distribution_notices_a_shift_without_prior():
     assert min(geweke_p_values(moves, 0.0, 4000, seed=13).values()) < 1e-6
 
 
-@pytest.mark.slow
 def test_joint_distribution_notices_a_stretch_by_another_prior():
     """Split–merge that moves ℓ by another prior; nothing else moves ℓ here, so that the error is not mended.
 

@@ -61,7 +61,7 @@ def p_value(moves, shape, thin, draws=10_400, seed=1):
     return frequencies_p_value(rng, start, moves, thin, data, model, exact, key_of, draws)
 
 
-@pytest.mark.parametrize("shape", [0.0, 1.5])
+@pytest.mark.parametrize("shape", [pytest.param(0.0, marks=pytest.mark.slow), 1.5])
 @pytest.mark.parametrize(
     ("moves", "thin"),
     [

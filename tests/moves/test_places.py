@@ -95,7 +95,7 @@ def partition_p_value(moves, shape, thin, draws=10_400, seed=1):
     return frequencies_p_value(rng, start, moves, thin, data, model, exact, lambda s: key(s.labels), draws)
 
 
-@pytest.mark.parametrize("shape", [0.0, 1.5])
+@pytest.mark.parametrize("shape", [pytest.param(0.0, marks=pytest.mark.slow), 1.5])
 @pytest.mark.parametrize(
     ("moves", "thin"),
     [((assign,), 3), ((split_merge,), 16), ((reallocate, split_merge), 8), (COLLAPSED_SWEEP, 2)],
@@ -182,6 +182,7 @@ def test_joint_distribution(shape, d, grades):
     assert min(geweke_p_values((*COLLAPSED_SWEEP, reallocate), shape, seed=21, d=d, grades=grades).values()) > 1e-4
 
 
+@pytest.mark.slow
 def test_joint_distribution_without_label_sweeps():
     assert min(geweke_p_values(without(assign), 0.0, seed=22).values()) > 1e-4
 
