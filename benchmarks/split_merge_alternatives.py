@@ -36,11 +36,12 @@ def restricted_scan(order, sides, forced, uniforms, r, C, tau2, noise, shape):  
     where, quadratics, v = np.zeros(m, dtype=np.int64), np.zeros(2), np.zeros(m)
     by_side = order[np.argsort(sides, kind="mergesort")]
     starts = np.array([0, m - sides.sum(), m])
-    seat(by_side, starts, m, C, tau2, noise, r, G, alpha, members, counts, where, quadratics)
+    grade = np.zeros(m, dtype=np.int64)
+    seat(by_side, starts, m, grade, C, tau2, noise, r, G, alpha, members, counts, where, quadratics)
     log_p, log_q = np.empty(2), 0.0
     for p in range(2, m):
         i, own = order[p], sides[p]
-        k, other = C[i], 1 - own
+        k, other = C[0, i], 1 - own
         gap = alpha[i] / G[i, i]
         left = quadratics[own] - alpha[i] * gap
         log_p[own] = math.log(counts[own] - 1.0) + log_predictive(gap, 1.0 / G[i, i], counts[own] - 1, left, shape)
@@ -69,13 +70,14 @@ def scanned(scans, grown=True, seed=0):
     The launch state is built afresh for splits and mergers alike, from the anchors, the pool and the τ² that goes with
     the split, so that its distribution is the same in both directions and cancels. All else is the shipped move,
     compiled anew with this `grow`, whose random numbers have one column for the launch state and one for each scan.
+    For the paper's model only: no places, and one length-scale for all surfaces.
     """
 
     @njit
-    def grow(order, forced, uniforms, r, C, tau2, noise, shape, x, local, sides):  # noqa: N803
+    def grow(order, forced, uniforms, r, C, tau2, noise, shape, edges, places, local, spatial, sides):  # noqa: N803
         draws, free = np.ascontiguousarray(uniforms.T), np.empty(0, dtype=np.int64)
         if grown:
-            splits.grow(order, free, draws[0], r, C, tau2, noise, shape, x, local, sides)
+            splits.grow(order, free, draws[0], r, C, tau2, noise, shape, edges, places, local, spatial, sides)
         else:
             sides[:] = draws[0] < 0.5
             sides[0], sides[1] = 0, 1
@@ -83,14 +85,14 @@ def scanned(scans, grown=True, seed=0):
             restricted_scan(order, sides, free, draws[k + 1], r, C, tau2, noise, shape)
         log_q = restricted_scan(order, sides, forced, draws[scans + 1], r, C, tau2, noise, shape)
         both = (order[sides == 0], order[sides == 1])
-        return log_q, evidence(both[0], r, C, tau2, noise, shape) + evidence(both[1], r, C, tau2, noise, shape)
+        return log_q, evidence(both[0], r, C[0], tau2, noise, shape) + evidence(both[1], r, C[0], tau2, noise, shape)
 
     extra = np.random.default_rng(seed)
     whole = njit(FunctionType(splits.split_or_merge.py_func.__code__, {**vars(splits), "grow": grow}))
 
-    def split_or_merge(setting, chain, priors, i, j, shift, stretch, uniforms, threshold):
+    def split_or_merge(setting, chain, priors, i, j, shift, stretch, spatial, fresh, uniforms, threshold):
         draws = extra.random((uniforms.size, scans + 2))
-        return whole(setting, chain, priors, i, j, shift, stretch, draws, threshold)
+        return whole(setting, chain, priors, i, j, shift, stretch, spatial, fresh, draws, threshold)
 
     return split_or_merge
 
