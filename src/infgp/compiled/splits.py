@@ -185,6 +185,15 @@ def rest_log_evidence(setting: Any, chain: Any, r: Any, rest: Any, tau2: float, 
 
 
 @njit(cache=True)
+def log_seats(sides: Any) -> float:
+    """Log weight of the urn for the sizes of two surfaces, without their ν: log Γ(m₀) Γ(m₁)."""
+    second = 0
+    for side in sides:
+        second += side
+    return math.lgamma(second) + math.lgamma(sides.size - second)
+
+
+@njit(cache=True)
 def split_or_merge(
     setting: Any,
     chain: Any,
@@ -249,13 +258,12 @@ def split_or_merge(
         fill_covariance(setting.kernel, x_pool * ROUGHER**kept, phi_together, sigma2, cov[0])
     whole = np.array([0, m])
     log_ratio -= blocks_log_evidence(cov[0].reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
-    m_j, cut = 0, 0
+    cut = 0
     for p in range(m):
-        m_j += sides[p]
         for q in range(edges.shape[1]):
             cut += edges[p, q] == OUTSIDE
     log_ratio -= log_cohesion(m, cut, setting.places, setting.local)
-    log_ratio += math.log(nu) + math.lgamma(m_j) + math.lgamma(m - m_j) - math.lgamma(m)  # urn
+    log_ratio += math.log(nu) + log_seats(sides) - math.lgamma(m)  # urn
     if (shift > 0.0 or stretch > 0.0) and m < n:
         log_ratio += rest_log_evidence(setting, chain, r, rest, apart, phi_apart)
         log_ratio -= rest_log_evidence(setting, chain, r, rest, together, phi_together)
@@ -315,25 +323,18 @@ def reallocate(
     order = outward(x_pool, chain.phi, int(np.searchsorted(pool, i)), int(np.searchsorted(pool, j)))
     edges = edges_within(setting.places.near, pool)
     now, sides, free = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64), np.empty(0, dtype=np.int64)
-    on_second = 0
     for p in range(m):
         now[p] = labels[pool[order[p]]] == second
-        on_second += now[p]
     log_q, evidence = grow(
         order, free, uniforms[:m], r_pool, cov, moved, noise, setting.shape,
         edges, setting.places, setting.local, spatial, sides,
     )  # fmt: skip
-    log_ratio = evidence - log_q
-    count = 0
-    for p in range(m):
-        count += sides[p]
-    log_ratio += math.lgamma(count) + math.lgamma(m - count)  # urn
+    log_ratio = evidence + log_seats(sides) - log_q
     log_q, evidence = grow(
         order, now, uniforms[:m], r_pool, cov, tau2, noise, setting.shape,
         edges, setting.places, setting.local, spatial_back, now,
     )  # fmt: skip
-    log_ratio -= evidence - log_q
-    log_ratio -= math.lgamma(on_second) + math.lgamma(m - on_second)
+    log_ratio -= evidence + log_seats(now) - log_q
     if shift != 0.0:
         a, b = priors.variances[1]
         log_ratio -= a * shift + b * (1.0 / moved - 1.0 / tau2)  # as in split_or_merge
