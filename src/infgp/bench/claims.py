@@ -288,7 +288,7 @@ def portfolio(runs: Runs) -> list[Claim]:
 
 def machine_learning(runs: Runs) -> list[Claim]:
     """The claims about HPOBench and NAS-Bench-201."""
-    tasks = [task for task in runs if task.startswith(("hpo", "nas"))]
+    tasks = [task for task in runs if task.startswith(("hpo", "mnist", "nas"))]
     straight = exponents(runs, tasks, ("wgp-ei", "wgp-kg"), lambda exponent: exponent >= NEARLY_LINEAR)
     bent = exponents(runs, tasks, (PAPER,), lambda exponent: exponent < NEARLY_LINEAR)
     return [

@@ -98,7 +98,10 @@ def _work(connection: Connection, plugins: tuple[str, ...], warm: bool) -> None:
             )
         except Exception as error:  # of the task, or of the start of the method
             answer = f"{type(error).__name__}: {error}"[:500]
-        connection.send(answer)
+        try:
+            connection.send(answer)
+        except OSError:  # the main process was killed: nobody waits for this
+            return
 
 
 class Clock:

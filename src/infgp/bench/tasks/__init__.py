@@ -17,7 +17,7 @@ from infgp.errors import InvalidInputError
 
 HPO = tuple(f"hpo-{dataset}" for dataset in DATASETS)
 REAL = ("portfolio", *HPO, "mnist-mlp", "nasbench201")
-PAPER = (*PANELS, *PANELS_D5, "portfolio", "hpo-segment", "nasbench201")
+PAPER = (*PANELS, *PANELS_D5, "portfolio", "hpo-segment", "mnist-mlp", "nasbench201")
 
 TASKS: Mapping[str, Callable[[], Task]] = {
     **{name: partial(synthetic_task, name) for name in (*PANELS, *PANELS_D5)},
