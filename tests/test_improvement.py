@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,26 +32,28 @@ def at(rng):
     return np.vstack((case()[1].x[:1], rng.random((12, 2)), [[5.0, -4.0]]))
 
 
-@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("target", ["main", "mean", "expected"])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_beliefs_are_kriging(kernel, own, target, at):
     state, data, model = case(kernel, own)
     belief = Belief.of(state, data, model, target)
-    mean, covariance = target_law(state, data, kernel, target, at)
+    assert belief.blend.clutter == ([1, 2] if target == "expected" else [])  # two and one members prove nothing
+    mean, covariance = target_law(state, data, kernel, target, at, clutter=belief.blend.clutter)
     for got in (belief(at), belief.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
 
 
-@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("target", ["main", "mean", "expected"])
 def test_beliefs_follow_the_places(target, at):
     state, data, model = regional_case()
     weights = urn_weights(state, data, model, at)
     assert np.ptp(weights, axis=0).max() > 0.1
     assert np.unique(np.argmax(weights[:, :-1], axis=1)).size > 1
     belief = Belief.of(state, data, model, target)
-    mean, covariance = target_law(state, data, "se", target, at, weights)
+    assert belief.blend.clutter == ([2] if target == "expected" else [])  # strewn over both
+    mean, covariance = target_law(state, data, "se", target, at, weights, belief.blend.clutter)
     for got in (belief(at), belief.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
@@ -59,7 +62,7 @@ def test_beliefs_follow_the_places(target, at):
     assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("target", ["main", "mean", "expected"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_gradients_of_beliefs(kernel, target, at):
     state, data, model = case(kernel)
@@ -67,6 +70,45 @@ def test_gradients_of_beliefs(kernel, target, at):
     _, _, d_mean, d_variance = belief.with_gradients(at)
     assert d_mean == pytest.approx(central_differences(lambda u: belief(u)[0], at), rel=1e-5, abs=1e-7)
     assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-7)
+
+
+def strewn(others, share=0.3, seed=1):
+    """A hill, and other rewards at a part of the inputs: `others` of the generator and these inputs."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((60, 2))
+    labels = (rng.random(60) < share).astype(int)
+    labels[:2] = 0, 1
+    y = np.exp(-8.0 * np.sum((x - 0.3) ** 2, axis=1))
+    y[labels == 1] = others(rng, x[labels == 1])
+    one = np.ones(1)
+    state = State(labels, np.zeros(3), 0.1, np.full((1, 2), 4.0), one, 0.01 * one, np.array([1.0, 4.0, 1.0]))
+    return state, Data(x, y + 0.05 * rng.normal(size=60)), Model("se", Priors().resolve(2), ard=True, scale_shape=2.0)
+
+
+def test_clutter_lifts_the_expected_reward_everywhere_alike(at):
+    state, data, model = strewn(lambda rng, x: 8.0 * rng.random(len(x)))
+    expected, main, mean = (Belief.of(state, data, model, target)(at)[0] for target in ("expected", "main", "mean"))
+    share = np.mean(state.labels)
+    level = np.sum(data.y[state.labels == 1]) / (np.sum(state.labels) + 1.0)  # noise and constant have one variance
+    assert expected == pytest.approx((1.0 - share) * main + share * level, abs=1e-9)
+    assert np.ptp(mean - (1.0 - share) * main) > 0.5  # in which it would be a bumpy surface
+
+
+def test_a_second_surface_decides_where_the_expected_reward_is_best():
+    state, data, model = strewn(lambda rng, x: 6.0 * np.exp(-8.0 * np.sum((x - 0.7) ** 2, axis=1)))
+    belief = Belief.of(state, data, model, "expected")
+    assert belief.blend.clutter == []
+    hills = np.array([[0.3, 0.3], [0.7, 0.7]])
+    share = np.mean(state.labels)
+    assert belief(hills)[0] == pytest.approx([1.0 - share, 6.0 * share], abs=0.25)
+    assert np.argmax(Belief.of(state, data, model, "main")(hills)[0]) == 0  # where rewards are best most of the time
+
+
+def test_with_one_surface_all_targets_but_the_mean_are_the_same(at):
+    state, data, model = strewn(lambda rng, x: np.zeros(len(x)))
+    state = replace(state, labels=np.zeros(60, dtype=int), scale=np.ones(2))
+    for expected, main in zip(*(Belief.of(state, data, model, t)(at) for t in ("expected", "main")), strict=True):
+        assert np.array_equal(expected, main)
 
 
 def test_what_is_known_has_a_variance_without_slope():

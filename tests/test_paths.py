@@ -3,7 +3,7 @@ import pytest
 
 from infgp.kernels import KERNELS
 from infgp.model import Data, Model, State, Surface
-from infgp.paths import Blend, draw_path, draw_surface_path
+from infgp.paths import TARGETS, Blend, draw_path, draw_surface_path
 from infgp.posterior import urn_weights
 from infgp.priors import Priors
 from infgp.testing import frequency_test
@@ -52,12 +52,14 @@ def _few_features(monkeypatch):
 @pytest.mark.usefixtures("_few_features")
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("target", ["main", "mean", "expected"])
 def test_moments_of_paths_are_those_of_the_posterior(kernel, own, target, rng):
     state, data, model = case(kernel, own)
     at = places(data.x)
     draws = np.array([draw_path(rng, state, data, model, target)(at) for _ in range(PATHS)])
-    mean, covariance = target_law(state, data, kernel, target, at)
+    clutter = Blend(state, data, model, target).clutter
+    assert bool(clutter) == (target == "expected")
+    mean, covariance = target_law(state, data, kernel, target, at, clutter=clutter)
     assert largest_z(draws, mean, covariance) < LARGEST_Z
     assert largest_z(draws, mean, 1.2 * covariance) > LARGEST_Z  # so many paths can tell
 
@@ -99,7 +101,7 @@ def test_paths_go_through_data_without_noise(rng):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("target", ["main", "mean", "surface"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_gradients(kernel, target, rng):
     state, data, model = case(kernel, True)
     path = draw_path(rng, state, data, model, target)
@@ -145,7 +147,7 @@ def test_surfaces_are_drawn_by_their_weights_at_every_place(rng):
     assert chosen.mean(axis=0) == pytest.approx(weights, abs=1e-3)
 
 
-@pytest.mark.parametrize("target", ["main", "mean", "surface"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_the_same_seed_gives_the_same_path(target):
     state, data, model = case("matern52", True)
     at = places(data.x)

@@ -73,7 +73,7 @@ def test_strategies():
     check_strategy("local", "surface")
     with pytest.raises(InvalidInputError, match="acquisition='ei' is not known; use one of 'logei'"):
         check_strategy("ei", "main")
-    with pytest.raises(InvalidInputError, match="target='best' is not known; use one of 'surface'"):
+    with pytest.raises(InvalidInputError, match="target='best' is not known; use one of 'expected'"):
         check_strategy("logei", "best")
     with pytest.raises(InvalidInputError, match="which is Thompson sampling"):
         check_strategy("logei", "surface")
@@ -157,7 +157,7 @@ def suggestions(acquisition, pending=NONE, failed=NONE, target="main", seeds=8):
     )
 
 
-@pytest.mark.parametrize("target", ["main", "mean"])
+@pytest.mark.parametrize("target", ["expected", "main", "mean"])
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
 def test_suggestions_are_on_top_of_a_known_hill(acquisition, target):
     assert np.abs(suggestions(acquisition, target=target) - 0.35).max() < 0.06

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -196,12 +196,19 @@ def covariance(model: Model, surface: Surface, x: FloatArray, noise: FloatArray)
 
 
 def log_likelihood(state: State, data: Data, model: Model) -> float:
-    """log p(y | z, β, Θ), surfaces and their own scales integrated out: a Gaussian or Student-t for each surface."""
+    """log p(y | z, β, Θ), surfaces and their own scales integrated out."""
     r = data.y - data.h @ state.beta
-    shared = replace(state, scale=np.ones(1))
-    a = model.scale_shape
-    density = partial(log_student_pdf, dof=2.0 * a) if a else log_normal_pdf
-    return sum(density(r[s.members], covariance(model, s, data.x, data.noise)) for s in shared.surfaces())
+    return sum(log_evidence(s, r, data, model) for s in replace(state, scale=np.ones(1)).surfaces())
+
+
+def log_evidence(surface: Surface, residual: FloatArray, data: Data, model: Model) -> float:
+    """Log density of the residuals of a surface's members: Gaussian, or Student-t where surfaces have own scales.
+
+    The surface is one of a state in which these have not been drawn.
+    """
+    cov, a = covariance(model, surface, data.x, data.noise), model.scale_shape
+    own = residual[surface.members]
+    return float(log_student_pdf(own, cov, dof=2.0 * a) if a else log_normal_pdf(own, cov))
 
 
 def log_cohesions(state: State, data: Data, model: Model) -> FloatArray:

@@ -115,10 +115,10 @@ class Optimizer:
     direction : {"maximize", "minimize"}, default="maximize"
     seed : int or None, default=None
         The same seed and rewards give the same points, also across ``save`` and ``load``.
-    target : {"main", "mean", "surface"}, default="main"
-        What is optimised: the dominant surface, which rare rewards of any size do not move; the expected reward, all
-        surfaces weighed by how often they occur; or (Thompson sampling only, the paper's Algorithm 1) a surface drawn
-        by these weights.
+    target : {"expected", "main", "mean", "surface"}, default="expected"
+        What is optimised: the expected reward, in which rewards that fit no surface count the same everywhere; the
+        dominant surface alone, which no other rewards move; all surfaces weighed by how often they occur; or (Thompson
+        sampling only, the paper's Algorithm 1) a surface drawn by these weights.
     acquisition : {"logei", "thompson", "local"}, default="logei"
         Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
         points.
@@ -155,7 +155,7 @@ class Optimizer:
         direction: str = "maximize",
         seed: int | None = None,
         *,
-        target: str = "main",
+        target: str = "expected",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         surfaces: int | None = None,
@@ -420,7 +420,7 @@ class Optimizer:
     def _believe(self, rng: np.random.Generator, x: FloatArray, y: FloatArray) -> tuple[Chain, tuple[Belief, ...]]:
         """The chain some sweeps on, and the law of the target in each of its states."""
         chain = self._advance(rng, x, y, LAST, LAST_STATES, again=True)
-        target = "main" if self.target == "surface" else self.target
+        target = "expected" if self.target == "surface" else self.target
         data = self._data(x, y, chain.unit)
         return chain, tuple(Belief.of(state, data, self._model, target) for state in chain.states)
 

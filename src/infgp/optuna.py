@@ -120,7 +120,7 @@ class InfGPSampler(BaseSampler):
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
         store_beliefs: bool = True,
-        target: str = "main",
+        target: str = "expected",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         surfaces: int | None = None,

@@ -11,17 +11,21 @@ of the prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from infgp.kernels import correlation, correlation_and_slope, spectral_draw
 from infgp.linalg import FloatArray, cholesky, solve_cholesky
-from infgp.model import Data, Model, State, Surface, covariance, trend
+from infgp.model import Data, Model, State, Surface, covariance, log_evidence, trend
 from infgp.posterior import main_labels, urn_weights
 
-TARGETS = ("surface", "mean", "main")
+TARGETS = ("expected", "main", "mean", "surface")
+#: By how many times a surface that dominates nowhere has to be likelier than clutter to count as one in "expected".
+LIKELIER = 10.0
 #: Random features of a prior path.
 FEATURES = 512
 
@@ -111,6 +115,11 @@ class Blend:
     each with its probability, over a uniform level, and the same one wherever the weights are the same). They are
     constant between jumps, since w depends on which observations are nearest: gradients do not see them.
 
+    For the target "expected" only occupied surfaces count, and among these some are *clutter*: they dominate nowhere,
+    and noise of their own size about a constant explains their members as well as a surface does. Clutter is taken for
+    that: its share of the observations and its level are the same everywhere, so that it lifts or lowers the expected
+    reward but has no say in where it is best. In "mean", a few wild rewards are a bumpy surface that does.
+
     Examples
     --------
     >>> import numpy as np
@@ -136,15 +145,48 @@ class Blend:
             weights = urn_weights(self.state, self.data, self.model, at)
             if self.target == "mean":
                 return weights
+            if self.target == "expected":
+                return self._without_place(weights)
             passed = np.cumsum(weights, axis=1)[:, :-1] > self.level
             chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
         return np.asarray(chosen[:, None] == np.arange(self.state.n_surfaces + 1), dtype=np.float64)
 
-    def labels(self) -> list[int]:
-        """Surfaces that count somewhere."""
+    def _without_place(self, weights: FloatArray) -> FloatArray:
+        """These weights with the share of clutter alike everywhere, and none for a new surface."""
+        share = np.bincount(self.state.labels)[self.clutter] / self.state.labels.size
+        weights[:, [*self.clutter, -1]] = 0.0
+        weights *= (1.0 - share.sum()) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        weights[:, self.clutter] = share
+        return weights
+
+    @cached_property
+    def clutter(self) -> list[int]:
+        """Labels of the surfaces that count as clutter; none unless the target is "expected"."""
+        state, data, model = replace(self.state, scale=np.ones(1)), self.data, self.model
+        if self.target != "expected" or state.n_surfaces == 1:
+            return []
+        r, dominant = data.y - data.h @ state.beta, main_labels(state, data, model, data.x)
+
+        def gain(surface: Surface) -> float:
+            return log_evidence(surface, r, data, model) - log_evidence(flat(surface), r, data, model)
+
+        others = set(range(state.n_surfaces)) - set(dominant.tolist())
+        return [label for label in sorted(others) if gain(state.surface(label)) < math.log(LIKELIER)]
+
+    def surfaces(self) -> Iterator[tuple[int, Surface]]:
+        """Surfaces that count somewhere, with their labels."""
         if self.model.local:
-            return list(range(self.state.n_surfaces + (self.target != "main")))
-        return [int(label) for label in np.flatnonzero(self(self.data.x[:1])[0])]
+            labels = list(range(self.state.n_surfaces + (self.target in ("mean", "surface"))))
+        else:
+            labels = np.flatnonzero(self(self.data.x[:1])[0]).tolist()
+        for label in labels:
+            surface = self.state.surface(label)
+            yield label, flat(surface) if label in self.clutter else surface
+
+
+def flat(surface: Surface) -> Surface:
+    """A constant with noise about it that is as large as the constant's own variance."""
+    return replace(surface, phi=np.zeros_like(surface.phi), tau2=surface.sigma2)
 
 
 def _no_weights(at: FloatArray) -> FloatArray:
@@ -198,9 +240,9 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
         Labels canonical and, with own scales, these drawn.
     data : Data
     model : Model
-    target : {"surface", "mean", "main"}
-        One surface, l with the urn's probability or a new one; the expected reward, which is the sum of all surfaces
-        with these weights; or the surface that dominates. See :class:`Blend`.
+    target : {"expected", "main", "mean", "surface"}
+        The expected reward, clutter the same everywhere; the surface that dominates; the sum of all surfaces, each
+        with the urn's weight; or one of them, l with the urn's probability or a new one. See :class:`Blend`.
 
     Examples
     --------
@@ -215,5 +257,5 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     """
     r = data.y - data.h @ state.beta
     blend = Blend(state, data, model, target, rng.random() if target == "surface" else 0.5)
-    paths = {label: draw_surface_path(rng, state.surface(label), r, data, model) for label in blend.labels()}
+    paths = {label: draw_surface_path(rng, surface, r, data, model) for label, surface in blend.surfaces()}
     return Path(state.beta, blend, paths)

@@ -79,7 +79,7 @@ def suggest_feasible(
     ...     for x in np.linspace(0.0, 1.0, 9):
     ...         made[-1].tell({"x": x}, f(x))
     >>> objective, constraint = (optimizer.posterior(rng) for optimizer in made)
-    >>> u = suggest_feasible(rng, objective, [constraint], made[0].space, "main", np.empty((0, 1)))
+    >>> u = suggest_feasible(rng, objective, [constraint], made[0].space, "expected", np.empty((0, 1)))
     >>> bool(abs(u[0] - 0.5) < 0.1)
     True
     """
@@ -117,7 +117,7 @@ def suggest_scalarised(
     ...     for x in np.linspace(0.0, 1.0, 9):
     ...         made[-1].tell({"x": x}, f(x))
     >>> posteriors = [optimizer.posterior(rng) for optimizer in made]
-    >>> u = suggest_scalarised(rng, posteriors, [], made[0].space, "main", np.empty((0, 1)))
+    >>> u = suggest_scalarised(rng, posteriors, [], made[0].space, "expected", np.empty((0, 1)))
     >>> bool(0.1 < u[0] < 0.7)
     True
     """

@@ -81,7 +81,7 @@ def check_strategy(acquisition: str, target: str) -> None:
     if acquisition == "logei" and target == "surface":
         raise InvalidInputError(
             "target='surface' draws one surface, which is Thompson sampling; use acquisition='thompson' or 'local', "
-            "or target 'main' or 'mean'."
+            "or another target."
         )
 
 
@@ -126,7 +126,7 @@ def suggest(
     model : Model
     space : Space
     acquisition : {"logei", "thompson", "local"}
-    target : {"surface", "mean", "main"}
+    target : {"expected", "main", "mean", "surface"}
         See :func:`infgp.paths.draw_path`.
     pending, failed : arrays, shape (k, d)
         Inputs that are being evaluated, whose rewards are drawn from the posterior, and inputs that failed, which are
@@ -158,7 +158,7 @@ def suggest(
     path = draw_path(rng, state, known, model, target)
     if acquisition == "thompson":
         return maximise(rng, path, space, best_of(data.x, path(data.x)))[0]
-    law = Belief.of(state, known, model, "main" if target == "surface" else target)
+    law = Belief.of(state, known, model, "expected" if target == "surface" else target)
     good = best_of(data.x, law(data.x)[0])
     reach = local_reach(stale=int(np.argmax((data.x == good[0]).all(axis=1)[::-1])), d=space.d)
     if reach == 0.0:  # restart
