@@ -1,4 +1,4 @@
-"""Why ∞-GP-TS loses where it does: the paper's configuration with a part of it changed, on tasks of the paper suite.
+"""Why ∞-GP-TS and infgp's default lose where they do: with a part of them changed, on tasks of the paper suite.
 
 infgp bench run --suite diagnosis --import benchmarks.paper_variants --tasks A,B --methods ts-target,ts-one --seeds 5
 python -m benchmarks.paper_variants         # prints and writes results/diagnosis/variants.md
@@ -6,22 +6,26 @@ python -m benchmarks.paper_variants         # prints and writes results/diagnosi
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 from infgp.bench.core import Method
 from infgp.bench.figures import title
 from infgp.bench.methods import METHODS
-from infgp.bench.methods.infinite import Drawn, ThompsonRun, draw_state, paper_model
+from infgp.bench.methods.infinite import DefaultRun, Drawn, ThompsonRun, cube, draw_state, paper_model
 from infgp.bench.records import load
 from infgp.bench.statistics import by_task, compare
 from infgp.bench.tables import table
+from infgp.maximise import maximise
 from infgp.model import Model
-from infgp.optimizer import search_priors
+from infgp.optimizer import Optimizer, search_priors
 from infgp.paths import draw_path
-from infgp.priors import Priors
+from infgp.priors import LogNormal, Priors
 from infgp.sampler import ONE_SURFACE_SWEEP, run_collapsed, start_state, sweep
 
 RESULTS = Path("results")
@@ -59,23 +63,79 @@ VARIANTS = {
 METHODS |= {name: Method(name, text, partial(ThompsonRun, sampler=of)) for name, (text, of) in VARIANTS.items()}
 
 
+class Gradients(DefaultRun):
+    """Log expected improvement maximised with gradients, over the whole cube."""
+
+    def ask(self):
+        """The next point."""
+
+        def climb(rng, score, space, good, **_):
+            return maximise(rng, score, space, good)[0]
+
+        with mock.patch("infgp.thompson.pick", climb):
+            return super().ask()
+
+
+class Longer(DefaultRun):
+    """Length-scales with BoTorch's prior, which is for functions that are nearly linear over the cube."""
+
+    def __init__(self, d, seed, **options):
+        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
+
+    def ask(self):
+        """The next point."""
+        d = self.optimizer.space.d
+        prior = LogNormal(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
+        longer = replace(search_priors(d), lengthscale=prior)
+        with mock.patch("infgp.optimizer.search_priors", lambda d: longer):
+            return super().ask()
+
+
+class Options(DefaultRun):
+    """:class:`infgp.Optimizer` with options."""
+
+    def __init__(self, d, seed, **options):
+        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
+
+
+DEFAULT = {
+    "infgp-gradients": ("exploration: improvement maximised with gradients", Gradients),
+    "infgp-unbent": ("target: rewards as they are", partial(Options, bend=False)),
+    "infgp-main": ("target: the dominant surface", partial(Options, target="main")),
+    "infgp-one": ("model: one surface, rewards as they are", partial(Options, surfaces=1)),
+    "infgp-one-bent": ("model: one surface", partial(Options, surfaces=1, bend=True)),
+    "infgp-longer": ("prior: length-scales as in BoTorch", Longer),
+    "infgp-one-longer": ("prior and model: one surface, length-scales as in BoTorch", partial(Longer, surfaces=1)),
+    "infgp-thompson": ("exploration: Thompson sampling", partial(Options, acquisition="thompson")),
+}
+METHODS |= {name: Method(name, text, start) for name, (text, start) in DEFAULT.items()}
+
+
+def section(runs, reference, variants):
+    """A table of the tasks on which some variants were run."""
+    tasks = [task for task in runs if variants.keys() & runs[task].keys() and reference in runs[task]]
+
+    def entry(task, method):
+        found = compare(task, method, reference, runs[task].get(method, {}), runs[task][reference])
+        if found is None:
+            return ""
+        interval = f" ({found.low:.2f}–{found.high:.2f})" if found.count > 1 else ""
+        return f"{found.ratio:.2f}{interval}, {found.count}"
+
+    peers = [m for m in ("infgp", "gp-ts", "gp-ei", "tgp-ucb", "optuna-tpe") if m != reference]
+    rows = [[METHODS[m].label, *(entry(task, m) for task in tasks)] for m in (*variants, *peers)]
+    return table(["", *map(title, tasks)], rows)
+
+
 def main() -> None:
     """Write the table."""
     runs = by_task([*load(RESULTS / "paper"), *load(RESULTS / "diagnosis")])
-    tasks = [task for task in runs if VARIANTS.keys() & runs[task].keys()]
-
-    def entry(task, method):
-        found = compare(task, method, REFERENCE, runs[task].get(method, {}), runs[task][REFERENCE])
-        return "" if found is None else f"{found.ratio:.2f} ({found.low:.2f}–{found.high:.2f}), {found.count}"
-
-    rows = [
-        [METHODS[m].label, *(entry(t, m) for t in tasks)] for m in (*VARIANTS, "infgp", "gp-ts", "gp-ei", "optuna-tpe")
-    ]
     text = (
-        "# What the parts of ∞-GP-TS cost\n\nWritten by `python -m benchmarks.paper_variants`. Cumulative regret over "
-        "that of ∞-GP-TS in the paper's configuration on the same seeds: geometric mean (95 % interval), seeds. Below "
-        "1 is better. Each line that begins with … changes one thing more than the line before it; the single surface "
-        "goes with the line on length-scales.\n\n" + table(["", *map(title, tasks)], rows)
+        "# What parts of the methods cost\n\nWritten by `python -m benchmarks.paper_variants`. Cumulative regret over "
+        "that of the method unchanged on the same seeds: geometric mean (95 % interval), seeds. Below 1 is better.\n\n"
+        "## ∞-GP-TS, the paper's configuration\n\nEach line that begins with … changes one thing more than the line "
+        "before it; the single surface goes with the line on length-scales.\n\n"
+        f"{section(runs, REFERENCE, VARIANTS)}\n## infgp's default\n\n{section(runs, 'infgp', DEFAULT)}"
     )
     (RESULTS / "diagnosis" / "variants.md").write_text(text.rstrip() + "\n")
     print(text)
