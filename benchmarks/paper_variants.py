@@ -87,7 +87,7 @@ class Longer(DefaultRun):
         d = self.optimizer.space.d
         prior = LogNormal(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
         longer = replace(search_priors(d), lengthscale=prior)
-        with mock.patch("infgp.optimizer.search_priors", lambda d: longer):
+        with mock.patch("infgp.optimizer.search_priors", return_value=longer):
             return super().ask()
 
 
