@@ -28,8 +28,7 @@ def kriging(kernel, x, r, phi, sigma2, tau2, at):
 def target_law(state, data, kernel, target, at, weights=None, clutter=()):
     """Mean and covariance of the target "main", "mean" or "expected" at `at`, given one state with canonical labels.
 
-    The weights of the surfaces, shape (m, K + 1), are the urn's if not given; `clutter` lists surfaces that are taken
-    for noise about a constant.
+    The weights of the surfaces, shape (m, K + 1), are the urn's if not given; `clutter` lists those that do not count.
     """
     counts = np.bincount(state.labels)
     if weights is None:
@@ -37,20 +36,18 @@ def target_law(state, data, kernel, target, at, weights=None, clutter=()):
     if target == "main":
         weights = np.eye(counts.size + 1)[np.argmax(weights[:, :-1], axis=1)]
     if target == "expected":
-        placeless = np.isin(np.arange(counts.size + 1), clutter)
-        share = np.append(counts, 0.0) / counts.sum() * placeless
-        placed = weights * (1.0 - np.append(placeless[:-1], True))
-        weights = share + placed * (1.0 - share.sum()) / placed.sum(axis=1, keepdims=True)
+        weights = weights * ~np.isin(np.arange(counts.size + 1), [*clutter, counts.size])
+        share = np.isin(state.labels, clutter).mean()
+        weights *= (1.0 - share) / weights.sum(axis=1, keepdims=True)
+        weights += share * np.eye(counts.size + 1)[np.argmax(weights, axis=1)]
     level = state.beta[0] + at @ state.beta[1:]
     r = data.y - state.beta[0] - data.x @ state.beta[1:]
     scale, grade = (np.broadcast_to(v, counts.size + 1) for v in (state.scale, state.grade))
     mean, covariance = level, np.zeros((len(at), len(at)))
     for label, (w, s, g) in enumerate(zip(weights.T, scale, grade, strict=True)):
         own = state.labels == label
-        phi, tau2 = state.phi[0] * ROUGHER ** (2.0 * g), state.tau2[0]
-        if label in clutter:
-            phi, tau2 = 0.0 * phi, state.sigma2[0]
-        m, c = kriging(kernel, data.x[own], r[own], phi, s * state.sigma2[0], s * tau2, at)
+        phi = state.phi[0] * ROUGHER ** (2.0 * g)
+        m, c = kriging(kernel, data.x[own], r[own], phi, s * state.sigma2[0], s * state.tau2[0], at)
         mean, covariance = mean + w * m, covariance + np.outer(w, w) * c
     return mean, covariance
 

@@ -94,7 +94,7 @@ class Belief:
     def of(cls, state: State, data: Data, model: Model, target: str) -> Belief:
         """The law of the target ("expected", "main" or "mean")."""
         r, blend = data.y - data.h @ state.beta, Blend(state, data, model, target)
-        laws = {label: Kriging.of(surface, r, data, model) for label, surface in blend.surfaces()}
+        laws = {label: Kriging.of(state.surface(label), r, data, model) for label in blend.labels()}
         return cls(state.beta, blend, laws)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:

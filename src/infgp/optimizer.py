@@ -116,8 +116,8 @@ class Optimizer:
     seed : int or None, default=None
         The same seed and rewards give the same points, also across ``save`` and ``load``.
     target : {"expected", "main", "mean", "surface"}, default="expected"
-        What is optimised: the expected reward, in which rewards that fit no surface count the same everywhere; the
-        dominant surface alone, which no other rewards move; all surfaces weighed by how often they occur; or (Thompson
+        What is optimised: the expected reward, rewards that fit no surface set aside; the dominant surface alone, which
+        no other rewards move; all surfaces weighed by how often they occur; or (Thompson
         sampling only, the paper's Algorithm 1) a surface drawn by these weights.
     acquisition : {"logei", "thompson", "local"}, default="logei"
         Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best

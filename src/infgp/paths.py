@@ -12,7 +12,7 @@ of the prior.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -116,9 +116,9 @@ class Blend:
     constant between jumps, since w depends on which observations are nearest: gradients do not see them.
 
     For the target "expected" only occupied surfaces count, and among these some are *clutter*: they dominate nowhere,
-    and noise of their own size about a constant explains their members as well as a surface does. Clutter is taken for
-    that: its share of the observations and its level are the same everywhere, so that it lifts or lowers the expected
-    reward but has no say in where it is best. In "mean", a few wild rewards are a bumpy surface that does.
+    and noise of their own size about a constant explains their members as well as a surface does. Clutter is set aside,
+    its share of the weight given to the surface that dominates: rewards that fit no surface say nothing of where the
+    others are best. In "mean", a few of them are a bumpy surface that does.
 
     Examples
     --------
@@ -146,17 +146,17 @@ class Blend:
             if self.target == "mean":
                 return weights
             if self.target == "expected":
-                return self._without_place(weights)
+                return self._without_clutter(weights)
             passed = np.cumsum(weights, axis=1)[:, :-1] > self.level
             chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
         return np.asarray(chosen[:, None] == np.arange(self.state.n_surfaces + 1), dtype=np.float64)
 
-    def _without_place(self, weights: FloatArray) -> FloatArray:
-        """These weights with the share of clutter alike everywhere, and none for a new surface."""
-        share = np.bincount(self.state.labels)[self.clutter] / self.state.labels.size
+    def _without_clutter(self, weights: FloatArray) -> FloatArray:
+        """These weights with those of clutter, and of a new surface, given to the surface that dominates."""
         weights[:, [*self.clutter, -1]] = 0.0
-        weights *= (1.0 - share.sum()) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        weights[:, self.clutter] = share
+        share = np.isin(self.state.labels, self.clutter).mean()
+        weights *= (1.0 - share) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        weights[np.arange(weights.shape[0]), np.argmax(weights, axis=1)] += share
         return weights
 
     @cached_property
@@ -165,23 +165,20 @@ class Blend:
         state, data, model = replace(self.state, scale=np.ones(1)), self.data, self.model
         if self.target != "expected" or state.n_surfaces == 1:
             return []
-        r, dominant = data.y - data.h @ state.beta, main_labels(state, data, model, data.x)
+        r = data.y - data.h @ state.beta
 
         def gain(surface: Surface) -> float:
             return log_evidence(surface, r, data, model) - log_evidence(flat(surface), r, data, model)
 
-        others = set(range(state.n_surfaces)) - set(dominant.tolist())
+        others = set(range(state.n_surfaces)) - set(main_labels(state, data, model, data.x).tolist())
         return [label for label in sorted(others) if gain(state.surface(label)) < math.log(LIKELIER)]
 
-    def surfaces(self) -> Iterator[tuple[int, Surface]]:
-        """Surfaces that count somewhere, with their labels."""
+    def labels(self) -> list[int]:
+        """Surfaces that count somewhere."""
         if self.model.local:
-            labels = list(range(self.state.n_surfaces + (self.target in ("mean", "surface"))))
-        else:
-            labels = np.flatnonzero(self(self.data.x[:1])[0]).tolist()
-        for label in labels:
-            surface = self.state.surface(label)
-            yield label, flat(surface) if label in self.clutter else surface
+            every = range(self.state.n_surfaces + (self.target in ("mean", "surface")))
+            return [label for label in every if label not in self.clutter]
+        return [int(label) for label in np.flatnonzero(self(self.data.x[:1])[0])]
 
 
 def flat(surface: Surface) -> Surface:
@@ -241,7 +238,7 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     data : Data
     model : Model
     target : {"expected", "main", "mean", "surface"}
-        The expected reward, clutter the same everywhere; the surface that dominates; the sum of all surfaces, each
+        The expected reward, clutter set aside; the surface that dominates; the sum of all surfaces, each
         with the urn's weight; or one of them, l with the urn's probability or a new one. See :class:`Blend`.
 
     Examples
@@ -257,5 +254,5 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     """
     r = data.y - data.h @ state.beta
     blend = Blend(state, data, model, target, rng.random() if target == "surface" else 0.5)
-    paths = {label: draw_surface_path(rng, surface, r, data, model) for label, surface in blend.surfaces()}
+    paths = {label: draw_surface_path(rng, state.surface(label), r, data, model) for label in blend.labels()}
     return Path(state.beta, blend, paths)
