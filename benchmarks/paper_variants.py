@@ -106,7 +106,6 @@ DEFAULT = {
     "infgp-one-bent": ("model: one surface", partial(Options, surfaces=1, bend=True)),
     "infgp-longer": ("prior: length-scales as in BoTorch", Longer),
     "infgp-one-longer": ("prior and model: one surface, length-scales as in BoTorch", partial(Longer, surfaces=1)),
-    "infgp-thompson": ("exploration: Thompson sampling", partial(Options, acquisition="thompson")),
 }
 METHODS |= {name: Method(name, text, start) for name, (text, start) in DEFAULT.items()}
 
