@@ -111,6 +111,7 @@ def test_truncated_gp_ucb_counts_far_rewards_as_nothing():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported
 def test_relevance_pursuit_is_kept_between_fits(rng):
     torch = pytest.importorskip("torch")
     run = METHODS["pursuit"].start(1, 0)
@@ -128,3 +129,7 @@ def test_relevance_pursuit_is_kept_between_fits(rng):
     run.tell(np.array([0.5]), 0.6)
     run.fit()
     assert run.pursued is pursued
+    for point in rng.random((9, 1)):
+        run.tell(point, np.sin(5.0 * point[0]))
+    assert np.sin(5.0 * run.recommend()[0]) > 0.9  # with a fit of its own
+    assert run.pursued is not pursued

@@ -153,8 +153,9 @@ class GaussianRun(History):
     def recommend(self) -> FloatArray:
         """The evaluated point with the best posterior mean."""
         x, torch = self.inputs, load("torch")
+        model = self.fit()
         with torch.no_grad():
-            return np.asarray(x[int(self.fit().posterior(torch.as_tensor(x)).mean.argmax())])
+            return np.asarray(x[int(model.posterior(torch.as_tensor(x)).mean.argmax())])
 
 
 class TruncatedRun(GaussianRun):
