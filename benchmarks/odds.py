@@ -1,7 +1,7 @@
 """Tasks whose most common reward says nothing of the expected one, and what the targets of infgp's search make of them.
 
 infgp bench run --suite odds --import benchmarks.odds --tasks lottery,two-prizes,skewed --methods infgp,infgp-main
-infgp bench tables --suite odds             # writes results/odds/summary.md
+infgp bench tables --suite odds             # writes results/odds/*.md
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import numpy as np
 
 from infgp.bench.core import HEAVY_TAILED, Method, Task
 from infgp.bench.methods import METHODS
-from infgp.bench.methods.infinite import DefaultRun, cube
+from infgp.bench.methods.infinite import DefaultRun
 from infgp.bench.tasks import TASKS
-from infgp.optimizer import Optimizer
 
 FIRST, SECOND = np.array([0.25, 0.7]), np.array([0.7, 0.3])
 NOISE, STEPS = 0.1, 80
@@ -51,16 +50,9 @@ add("two-prizes", lambda x: 0.75 * hill(x, FIRST, 0.25) + 2.0 * hill(x, SECOND, 
 add("skewed", lambda x: 0.2 + 2.0 * hill(x, SECOND, 0.25), skewed)
 
 
-class Variant(DefaultRun):
-    """:class:`infgp.Optimizer` with options."""
-
-    def __init__(self, d, seed, **options):
-        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
-
-
 OPTIONS = {
     "infgp-main": ("infgp, target main", {"target": "main"}),
     "infgp-mean": ("infgp, target mean", {"target": "mean"}),
     "infgp-one": ("infgp, one surface", {"surfaces": 1}),
 }
-METHODS |= {name: Method(name, label, partial(Variant, **options)) for name, (label, options) in OPTIONS.items()}
+METHODS |= {name: Method(name, label, partial(DefaultRun, **options)) for name, (label, options) in OPTIONS.items()}

@@ -17,13 +17,13 @@ import numpy as np
 from infgp.bench.core import Method
 from infgp.bench.figures import title
 from infgp.bench.methods import METHODS
-from infgp.bench.methods.infinite import DefaultRun, Drawn, ThompsonRun, cube, draw_state, paper_model
+from infgp.bench.methods.infinite import DefaultRun, Drawn, ThompsonRun, draw_state, paper_model
 from infgp.bench.records import load
 from infgp.bench.statistics import by_task, compare
 from infgp.bench.tables import table
 from infgp.maximise import maximise
 from infgp.model import Model
-from infgp.optimizer import Optimizer, search_priors
+from infgp.optimizer import search_priors
 from infgp.paths import draw_path
 from infgp.priors import LogNormal, Priors
 from infgp.sampler import ONE_SURFACE_SWEEP, run_collapsed, start_state, sweep
@@ -79,9 +79,6 @@ class Gradients(DefaultRun):
 class Longer(DefaultRun):
     """Length-scales with BoTorch's prior, which is for functions that are nearly linear over the cube."""
 
-    def __init__(self, d, seed, **options):
-        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
-
     def ask(self):
         """The next point."""
         d = self.optimizer.space.d
@@ -91,19 +88,12 @@ class Longer(DefaultRun):
             return super().ask()
 
 
-class Options(DefaultRun):
-    """:class:`infgp.Optimizer` with options."""
-
-    def __init__(self, d, seed, **options):
-        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
-
-
 DEFAULT = {
     "infgp-gradients": ("exploration: improvement maximised with gradients", Gradients),
-    "infgp-unbent": ("target: rewards as they are", partial(Options, bend=False)),
-    "infgp-main": ("target: the dominant surface", partial(Options, target="main")),
-    "infgp-one": ("model: one surface, rewards as they are", partial(Options, surfaces=1)),
-    "infgp-one-bent": ("model: one surface", partial(Options, surfaces=1, bend=True)),
+    "infgp-unbent": ("target: rewards as they are", partial(DefaultRun, bend=False)),
+    "infgp-main": ("target: the dominant surface", partial(DefaultRun, target="main")),
+    "infgp-one": ("model: one surface, rewards as they are", partial(DefaultRun, surfaces=1)),
+    "infgp-one-bent": ("model: one surface", partial(DefaultRun, surfaces=1, bend=True)),
     "infgp-longer": ("prior: length-scales as in BoTorch", Longer),
     "infgp-one-longer": ("prior and model: one surface, length-scales as in BoTorch", partial(Longer, surfaces=1)),
 }

@@ -63,7 +63,8 @@ class Recommendation:
     point : dict
         Maximiser (or minimiser) of the expected reward over the whole space, evaluated points included.
     mean, std : float
-        Expected reward there, and how uncertain that expectation is.
+        Expected reward there, and how uncertain that expectation is. Rewards that fit no surface are set aside in it
+        (see `target` of :class:`Optimizer`), but not in the quantiles.
     quantiles : dict of float to float
         Of a single further reward there, noise included.
     best_evaluated : dict
@@ -117,8 +118,8 @@ class Optimizer:
         The same seed and rewards give the same points, also across ``save`` and ``load``.
     target : {"expected", "main", "mean", "surface"}, default="expected"
         What is optimised: the expected reward, rewards that fit no surface set aside; the dominant surface alone, which
-        no other rewards move; all surfaces weighed by how often they occur; or (Thompson
-        sampling only, the paper's Algorithm 1) a surface drawn by these weights.
+        no other rewards move; all surfaces weighed by how often they occur; or (Thompson sampling only, the paper's
+        Algorithm 1) a surface drawn by these weights.
     acquisition : {"logei", "thompson", "local"}, default="logei"
         Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
         points.

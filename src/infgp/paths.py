@@ -238,8 +238,8 @@ def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, 
     data : Data
     model : Model
     target : {"expected", "main", "mean", "surface"}
-        The expected reward, clutter set aside; the surface that dominates; the sum of all surfaces, each
-        with the urn's weight; or one of them, l with the urn's probability or a new one. See :class:`Blend`.
+        The expected reward, clutter set aside; the surface that dominates; the sum of all surfaces, each with the
+        urn's weight; or one of them, l with the urn's probability or a new one. See :class:`Blend`.
 
     Examples
     --------

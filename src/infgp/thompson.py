@@ -81,7 +81,7 @@ def check_strategy(acquisition: str, target: str) -> None:
     if acquisition == "logei" and target == "surface":
         raise InvalidInputError(
             "target='surface' draws one surface, which is Thompson sampling; use acquisition='thompson' or 'local', "
-            "or another target."
+            "or target 'expected', 'main' or 'mean'."
         )
 
 

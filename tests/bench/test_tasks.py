@@ -29,8 +29,14 @@ from infgp.bench.tasks import (
 )
 from infgp.errors import InvalidInputError
 
+REPO = Path(__file__).parents[2]
 TABLES = ("hpo-segment", "hpo-car", "nasbench201")
 SMOOTH = (*PANELS, *PANELS_D5, "portfolio")
+
+
+@pytest.mark.parametrize("command", [tabulate_portfolio, tabulate_mnist])
+def test_the_figures_of_a_table_are_those_in_the_repo(command):
+    assert command.describe(command.TABLE) == (REPO / command.ROWS).with_suffix(".md").read_text()
 
 
 def load(name):
@@ -205,10 +211,6 @@ class TestPortfolio:
         rewards = np.array([portfolio.interpolate(column, x) for column in portfolio.returns()])
         assert np.median(skew(rewards)) > 0.5
         assert np.max(np.median(rewards, axis=0)) < 0.1 * np.max(np.mean(rewards, axis=0))
-
-    def test_the_figures_of_the_table_are_those_in_the_repo(self):
-        text = tabulate_portfolio.describe(tabulate_portfolio.TABLE)
-        assert text == (Path(__file__).parents[2] / tabulate_portfolio.ROWS).with_suffix(".md").read_text()
 
     def test_the_certificate_belongs_to_the_table(self):
         stored, mean = portfolio.certificate(), portfolio.returns().mean(axis=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -36,10 +36,10 @@ def cube(d: int) -> Space:
 
 
 class DefaultRun:
-    """:class:`infgp.Optimizer` with its defaults."""
+    """:class:`infgp.Optimizer` with its defaults, or with options."""
 
-    def __init__(self, d: int, seed: int) -> None:
-        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1)
+    def __init__(self, d: int, seed: int, **options: Any) -> None:
+        self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
 
     def ask(self) -> FloatArray:
         """The next point."""
