@@ -76,7 +76,7 @@ def hill(x):
     return np.exp(-8.0 * np.sum((x - 0.3) ** 2, axis=1))
 
 
-def strewn(others, share=0.3, seed=1):
+def strewn(others, share=0.2, seed=1):
     """A hill, and other rewards at a part of the inputs: `others` of the generator and these inputs."""
     rng = np.random.default_rng(seed)
     x = rng.random((60, 2))
@@ -97,6 +97,14 @@ def test_clutter_is_set_aside(at):
         assert got == pytest.approx(wanted, abs=1e-12)
     share = np.mean(state.labels)
     assert np.ptp(mean(at)[0] - (1.0 - share) * main(at)[0]) > 0.5  # in which it would be a bumpy surface
+
+
+def test_what_is_not_rare_is_no_clutter(at):
+    state, data, model = strewn(lambda rng, x: 8.0 * rng.random(len(x)), share=0.4)
+    expected, mean = (Belief.of(state, data, model, target) for target in ("expected", "mean"))
+    assert expected.blend.clutter == []
+    weights = mean.blend(at)[:, :2]
+    assert expected.blend(at)[:, :2] == pytest.approx(weights / weights.sum(axis=1, keepdims=True))
 
 
 def test_a_second_surface_decides_where_the_expected_reward_is_best():

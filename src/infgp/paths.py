@@ -26,6 +26,8 @@ from infgp.posterior import main_labels, urn_weights
 TARGETS = ("expected", "main", "mean", "surface")
 #: By how many times a surface that dominates nowhere has to be likelier than clutter to count as one in "expected".
 LIKELIER = 10.0
+#: Share of the rewards, and one reward, beyond which a surface is no clutter whatever it looks like: outliers are rare.
+RARE = 0.25
 #: Random features of a prior path.
 FEATURES = 512
 
@@ -115,10 +117,11 @@ class Blend:
     each with its probability, over a uniform level, and the same one wherever the weights are the same). They are
     constant between jumps, since w depends on which observations are nearest: gradients do not see them.
 
-    For the target "expected" only occupied surfaces count, and among these some are *clutter*: they dominate nowhere,
-    and noise of their own size about a constant explains their members as well as a surface does. Clutter is set aside,
-    its share of the weight given to the surface that dominates: rewards that fit no surface say nothing of where the
-    others are best. In "mean", a few of them are a bumpy surface that does.
+    For the target "expected" only occupied surfaces count, and among these some are *clutter*: they are rare, dominate
+    nowhere, and noise of their own size about a constant explains their members as well as a surface does. Clutter is
+    set aside, its share of the weight given to the surface that dominates: rewards that fit no surface say nothing of
+    where the others are best. In "mean", a few of them are a bumpy surface that does. But a third of all rewards is not
+    set aside: it may be most of what there is to expect, and only not known well enough yet to look like a surface.
 
     Examples
     --------
@@ -170,7 +173,8 @@ class Blend:
         def gain(surface: Surface) -> float:
             return log_evidence(surface, r, data, model) - log_evidence(flat(surface), r, data, model)
 
-        others = set(range(state.n_surfaces)) - set(main_labels(state, data, model, data.x).tolist())
+        rare = np.flatnonzero(np.bincount(state.labels) <= 1.0 + RARE * state.labels.size)
+        others = set(rare.tolist()) - set(main_labels(state, data, model, data.x).tolist())
         return [label for label in sorted(others) if gain(state.surface(label)) < math.log(LIKELIER)]
 
     def labels(self) -> list[int]:

@@ -1,0 +1,198 @@
+"""Which point to recommend: regret of several rules that see the same run and the same posterior.
+
+The default searches; after half of the evaluations and after all of them each rule names a point. Tasks are those of
+the paper suite, the cells of `benchmarks/regimes.py` and those of `benchmarks/odds.py`.
+
+    python -m benchmarks.recommendations [--groups paper,regimes,odds] [--seeds 3] [--workers 2]    # resumes; appends
+    python -m benchmarks.recommendations --quick        # one cell, 15 evaluations; writes nothing
+    python -m benchmarks.recommendations --table        # prints and writes the table
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from itertools import product
+from multiprocessing import Pool
+from pathlib import Path
+
+import numpy as np
+
+import benchmarks.odds  # noqa: F401  (its tasks)
+from benchmarks.problems import Problem
+from benchmarks.regimes import CELLS
+from benchmarks.robust_regret import FLOOR, arguments, header, load, ratio, row, some_of, write
+from infgp.bench.core import PLAIN, Method, Task
+from infgp.bench.methods.infinite import DefaultRun
+from infgp.bench.runner import run as run_task
+from infgp.bench.tasks import PAPER, task
+from infgp.improvement import Belief
+from infgp.linalg import one_blas_thread
+from infgp.maximise import maximise
+from infgp.optimizer import LAST, LAST_STATES
+from infgp.thompson import Expected, best_of
+
+RESULTS = Path(__file__).parent / "results"
+OUT, TABLE = RESULTS / "recommendations.jsonl", RESULTS / "recommendations.md"
+ODDS = ("lottery", "two-prizes", "skewed")
+GROUPS = {
+    "paper": tuple(PAPER),
+    "regimes": tuple(f"{function}/{noise}/{d}" for d, function, noise in CELLS),
+    "odds": ODDS,
+}
+REFERENCE = "space 0"
+CAUTIONS = (0.0, 0.5, 1.0)
+#: Sweeps and states in multiples of those of `Optimizer.recommend`.
+LONGER = {"": 1, ", longer": 4}
+RULES = tuple(
+    f"{where} {caution:g}{more}" for more, where, caution in product(LONGER, ("space", "evaluated"), CAUTIONS)
+)
+QUICK_STEPS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Cautious:
+    """Mean of the target less some of its standard deviations, over states, as a score."""
+
+    beliefs: tuple
+    caution: float
+
+    def __call__(self, at):
+        """Values, shape (m,)."""
+        return self.value_and_gradient(at)[0]
+
+    def value_and_gradient(self, at):
+        """Values, shape (m,), and gradients, shape (m, d)."""
+        mean, variance, d_mean, d_variance = (
+            np.array(part) for part in zip(*(belief.with_gradients(at) for belief in self.beliefs), strict=True)
+        )
+        middle, slope = mean.mean(axis=0), d_mean.mean(axis=0)
+        sd = np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
+        between = 2.0 * np.mean((mean - middle)[:, :, None] * d_mean, axis=0)
+        d_sd = (d_variance.mean(axis=0) + between) / (2.0 * sd[:, None])
+        return middle - self.caution * sd, slope - self.caution * d_sd
+
+
+class Recommending(DefaultRun):
+    """The default, which notes at some numbers of rewards what each rule would recommend."""
+
+    def __init__(self, d, seed, at):
+        super().__init__(d, seed)
+        self.at, self.found = at, {}
+
+    def tell(self, x, y):
+        """Take in the reward y of point x."""
+        super().tell(x, y)
+        if self.optimizer.counts[0] in self.at:
+            self.found[self.optimizer.counts[0]] = self.rules()
+
+    def rules(self):
+        """Points by rule."""
+        optimizer = self.optimizer
+        x, y = optimizer._rewards()
+        points = {}
+        for more, times in LONGER.items():
+            rng = optimizer._generator(2, y.size)
+            with one_blas_thread():
+                chain = optimizer._advance(rng, x, y, tuple(times * v for v in LAST), times * LAST_STATES, again=True)
+                data, model = optimizer._data(x, y, chain.unit), optimizer._model
+                beliefs = tuple(Belief.of(state, data, model, optimizer.target) for state in chain.states)
+                for caution in CAUTIONS:
+                    score = Cautious(beliefs, caution) if caution else Expected(beliefs)
+                    good = best_of(x, score(x))
+                    points[f"evaluated {caution:g}{more}"] = good[0]
+                    points[f"space {caution:g}{more}"] = maximise(rng, score, optimizer.space, good)[0]
+        return points
+
+
+def task_of(name) -> Task:
+    if "/" not in name:
+        return task(name)
+    function, noise, d = name.split("/")
+    problem = Problem(function, int(d), noise)
+    return Task(name, problem.d, PLAIN, problem.expected, problem.evaluate, problem.optimum)
+
+
+def run(job):
+    group, name, seed, steps = job
+    chosen = task_of(name)
+    steps = chosen.steps if steps is None else steps
+    begun = []
+
+    def start(d, seed):
+        begun.append(Recommending(d, seed, (steps // 2, steps)))
+        return begun[0]
+
+    begin = time.perf_counter()
+    greedy = group == "paper"
+    record = run_task(chosen, Method("rules", "rules", start), seed, steps, greedy=greedy)
+    regret = {
+        str(n): {rule: float(f"{chosen.best - chosen.expected(x[None])[0]:.5g}") for rule, x in points.items()}
+        for n, points in begun[0].found.items()
+    }
+    seconds = round(time.perf_counter() - begin, 1)
+    return {"group": group, "task": name, "seed": seed, "regret": regret, "failures": record["failures"]}, seconds
+
+
+def measure(groups, seeds, workers, path) -> None:
+    done = {(r["task"], r["seed"]) for r in load(path)} if path else set()
+    jobs = [(g, name, seed, None) for seed in range(seeds) for g in groups for name in GROUPS[g]]
+    todo = [job for job in jobs if job[1:3] not in done] if path else [("regimes", "ackley/weibull/2", 0, QUICK_STEPS)]
+    with Pool(workers) as pool:
+        for k, (record, seconds) in enumerate(pool.imap_unordered(run, todo), 1):
+            if path:
+                with path.open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+            print(f"[{k}/{len(todo)}] {record['task']} {record['seed']} {seconds} s: {record['regret']}", flush=True)
+
+
+def table() -> str:
+    records = load(OUT)
+    lines = [
+        "Written by `python -m benchmarks.recommendations --table`.",
+        "",
+        f"Regret of the recommended point (at least {FLOOR:g} of a uniform point's), over that of `{REFERENCE}`, which",
+        "maximises the expected reward over the whole space: geometric means over runs (95 % interval). `evaluated`:",
+        "over the evaluated points. The number: standard deviations that are taken off the expected reward.",
+        "`longer`: four times the sweeps and the states.",
+    ]
+    for when in ("half", "all"):
+        for group in GROUPS:
+            mine = [r for r in records if r["group"] == group]
+            if not mine:
+                continue
+            lines += ["", f"After {when} of the evaluations, {group}, {len(mine)} runs.", ""]
+            names = GROUPS[group] if group != "regimes" else ()
+            lines += header("rule", "all", *names)
+            for rule in RULES:
+                logs = {}
+                for r in mine:
+                    at = sorted(r["regret"], key=int)[when == "all"]
+                    floor = FLOOR * scale(r["task"])
+                    found, base = (max(r["regret"][at][k], floor) for k in (rule, REFERENCE))
+                    logs.setdefault(r["task"], []).append(np.log(found / base))
+                each = [f"{np.exp(np.mean(logs[name])):.2f}" if name in logs else "–" for name in names]
+                lines.append(row(rule, ratio(np.concatenate(list(logs.values()))), *each))
+    return "\n".join(lines) + "\n"
+
+
+def scale(name) -> float:
+    """Regret of a uniform point."""
+    chosen = task_of(name)
+    points = np.random.default_rng(0).random((1000, chosen.d))
+    return float(np.mean(chosen.best - chosen.expected(points)))
+
+
+def main() -> None:
+    parser = arguments(__doc__, RULES, "one cell, 15 evaluations", seeds=3)
+    parser.add_argument("--groups", type=some_of(tuple(GROUPS)), default=tuple(GROUPS))
+    options = parser.parse_args()
+    if options.table:
+        write(TABLE, table())
+    else:
+        measure(options.groups, options.seeds, options.workers, None if options.quick else OUT)
+
+
+if __name__ == "__main__":
+    main()
