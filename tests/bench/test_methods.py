@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_compiled_sweeps_of_the_truncated_sampler_keep_the_joint_distribution(rn
     assert min(p_values.values()) > 1e-4, p_values
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("pursuit", "gp-kg", "wgp-kg")])
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "pursuit"])
 def test_methods_bear_many_inputs_plateaus_and_replicates(name):
     method = METHODS[name]
     for package in method.packages:
@@ -97,6 +98,24 @@ def test_methods_bear_many_inputs_plateaus_and_replicates(name):
     assert asked[0].shape == (30,)
     assert ((asked[0] >= 0.0) & (asked[0] <= 1.0)).all()
     np.testing.assert_array_equal(*asked)  # same seed, same point
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported
+@pytest.mark.parametrize("warped", [False, True])
+def test_knowledge_gradient_is_that_of_botorch(warped, rng):
+    torch = pytest.importorskip("torch")
+    botorch = pytest.importorskip("botorch")
+    theta = np.array([-0.3, 0.2, -2.0, -1.0, -0.5, 0.4, -0.2, 0.3, 0.1])[: 9 if warped else 5]
+    theirs = botorch.acquisition.qKnowledgeGradient(gaussian.gaussian_process(X, Y, theta), num_fantasies=8)
+    found, at = [], torch.as_tensor(rng.random((3, 9, 2)))
+    for gradient in (theirs, partial(gaussian.one_shot, theirs)):
+        here = at.clone().requires_grad_(True)
+        values = gradient(here)
+        values.sum().backward()
+        found.append((values.detach().numpy(), here.grad.numpy()))
+    assert np.ptp(found[0][0]) > 0.01
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
 
 
 def test_truncated_gp_ucb_counts_far_rewards_as_nothing():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,8 +23,8 @@ from infgp.scaling import RewardScale
 ITERATIONS = 500
 #: Starts of an acquisition's maximiser, and points among which they are chosen; for Thompson draws and elsewhere.
 PATH_STARTS, PATH_RAW, STARTS, RAW = 10, 1024, 4, 256
-#: Fantasies of the knowledge gradient, and starts, points and iterations of its maximiser, which cost so much more.
-FANTASIES, KG_STARTS, KG_RAW, KG_ITERATIONS = 8, 2, 64, 50
+#: Fantasies of the knowledge gradient, and iterations of its maximiser, which moves the maximisers after each of them.
+FANTASIES, KG_ITERATIONS = 8, 100
 #: δ of GP-UCB, and the factor by which its β_n is reduced, as in the experiments of Srinivas et al. (2010).
 DELTA, REDUCED = 0.1, 5.0
 
@@ -87,13 +88,31 @@ def expected_improvement(model: Any, x: Any, bounds: Any) -> Any:
 def knowledge_gradient(model: Any, x: Any, bounds: Any) -> Any:
     """Maximiser of the one-shot knowledge gradient."""
     gradient = load("botorch.acquisition").qKnowledgeGradient(model, num_fantasies=FANTASIES)
-    return maximiser(gradient, bounds, KG_STARTS, KG_RAW, maxiter=KG_ITERATIONS)
+    gradient.forward = partial(one_shot, gradient)
+    return maximiser(gradient, bounds, maxiter=KG_ITERATIONS)
 
 
-def maximiser(acquisition: Any, bounds: Any, starts: int = STARTS, raw: int = RAW, **options: Any) -> Any:
+def one_shot(gradient: Any, at: Any) -> Any:
+    """Values, shape (b,), of a qKnowledgeGradient at candidates and maximisers, one for each fantasy: (b, 1 + f, d).
+
+    With the hyperparameters held, the mean at x' after one more reward y at x is known:
+    μ(x') + c(x', x) (y − μ(x)) / (c(x, x) + τ²), all of it from one posterior for the candidate and the maximisers.
+    BoTorch conditions a copy of the model on each fantasy, which gives the same values and gradients and takes seven
+    times as long.
+    """
+    law, normal = gradient.model.posterior(at).distribution, load("gpytorch.distributions").MultivariateNormal
+    mean, covariance = law.mean, law.covariance_matrix
+    variance = covariance[..., :1, :1] + gradient.model.likelihood.noise
+    fantasy = load("botorch.posteriors").GPyTorchPosterior(normal(mean[..., :1], variance))
+    surprise = gradient.sampler(fantasy)[..., 0, 0] - mean[..., 0]
+    gain = covariance[..., 1:, 0] / variance[..., 0]
+    return (mean[..., 1:] + gain * surprise.T).mean(dim=-1)
+
+
+def maximiser(acquisition: Any, bounds: Any, **options: Any) -> Any:
     """The best point found, shape (1, d)."""
     optimise = load("botorch.optim").optimize_acqf
-    return optimise(acquisition, bounds, q=1, num_restarts=starts, raw_samples=raw, options=options)[0]
+    return optimise(acquisition, bounds, q=1, num_restarts=STARTS, raw_samples=RAW, options=options)[0]
 
 
 ACQUISITIONS: dict[str, Acquire] = {
