@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from infgp.compiled.densities import LOG_2PI, factorise, fill_lower, forward
+from infgp.compiled.densities import FAST, LOG_2PI, decay, factorise, forward
 
 #: Location and standard deviation of the priors of m, log σ², log τ², and of log a and log b. Length-scales have
 #: BoTorch's: location √2 + ½ log d, standard deviation √3.
@@ -57,18 +57,16 @@ def prior_of(d: int, warped: bool) -> Prior:
 
 
 @njit(cache=True)
-def warp(theta: Any, x: Any, out: Any) -> None:
-    """Inputs warped as θ says; as they are where it says nothing of that."""
+def warp(theta: Any, x: Any, k: int, out: Any) -> None:
+    """Input k of all points, warped as θ says; as it is where θ says nothing of that."""
     n, d = x.shape
-    for k in range(d):
-        if theta.size == 3 + d:
-            for i in range(n):
-                out[i, k] = x[i, k]
-        else:
-            a, b = math.exp(theta[3 + d + k]), math.exp(theta[3 + 2 * d + k])
-            for i in range(n):
-                u = EPSILON + (1.0 - 2.0 * EPSILON) * x[i, k]
-                out[i, k] = 1.0 - (1.0 - u**a) ** b
+    if theta.size == 3 + d:
+        out[:] = x[:, k]
+    else:
+        a, b = math.exp(theta[3 + d + k]), math.exp(theta[3 + 2 * d + k])
+        for i in range(n):
+            u = EPSILON + (1.0 - 2.0 * EPSILON) * x[i, k]
+            out[i] = 1.0 - (1.0 - u**a) ** b
 
 
 @njit(cache=True)
@@ -82,14 +80,46 @@ def log_prior(theta: Any, location: Any, sd: Any) -> float:
 
 
 @njit(cache=True)
-def correlate(theta: Any, x: Any, out: Any) -> None:
-    """Lower triangle of the correlations ρ of the inputs."""
-    n, d = x.shape
-    warped, phi = np.empty((n, d)), np.empty(d)
-    warp(theta, x, warped)
-    for k in range(d):
-        phi[k] = 0.5 * math.exp(-2.0 * theta[3 + k])
-    fill_lower(0, warped, phi, 1.0, out)
+def precision(theta: Any, k: int) -> float:
+    """φ_k = 1 / (2 ℓ_k²)."""
+    return 0.5 * math.exp(-2.0 * theta[3 + k])
+
+
+@njit(cache=True, fastmath=FAST)
+def others(theta: Any, warped: Any, k: int, out: Any) -> None:
+    """Lower triangle of Σ φ_j Δ_j² over all inputs j but k."""
+    d, n = warped.shape
+    for i in range(n):
+        row = out[i]
+        row[:i] = 0.0
+        for j in range(d):
+            if j != k:
+                phi, at, column = precision(theta, j), warped[j, i], warped[j]
+                for m in range(i):
+                    gap = at - column[m]
+                    row[m] += phi * gap * gap
+
+
+@njit(cache=True, fastmath=FAST)
+def correlate(sums: Any, column: Any, phi: float, out: Any) -> None:
+    """Lower triangle of ρ = exp(−sums − φ Δ²), where Δ are the differences within a column."""
+    scratch = np.empty(column.size)
+    for i in range(column.size):
+        row, at = out[i], column[i]
+        for m in range(i):
+            gap = at - column[m]
+            row[m] = sums[i, m] + phi * gap * gap
+        decay(row, i, scratch)
+        row[i] = 1.0
+
+
+@njit(cache=True)
+def correlations(theta: Any, x: Any, warped: Any, sums: Any, rho: Any) -> None:
+    """Warped inputs, shape (d, n), and the lower triangle of their correlations ρ, into the arrays given."""
+    for k in range(x.shape[1]):
+        warp(theta, x, k, warped[k])
+    others(theta, warped, 0, sums)
+    correlate(sums, warped[0], precision(theta, 0), rho)
 
 
 @njit(cache=True)
@@ -97,7 +127,7 @@ def log_posterior(theta: Any, x: Any, y: Any, location: Any, sd: Any) -> float:
     """log p(θ, y), the latent function integrated out."""
     n = y.size
     rho, factor = np.empty((n, n)), np.empty((n, n))
-    correlate(theta, x, rho)
+    correlations(theta, x, np.empty(x.T.shape), np.empty((n, n)), rho)
     log_det = factorise(rho, math.exp(theta[1]), math.exp(theta[2]), np.zeros(n), factor)
     quadratic = forward(factor, y - theta[0], np.empty(n))
     total: float = log_prior(theta, location, sd) - 0.5 * (quadratic + log_det + n * LOG_2PI)
@@ -111,13 +141,15 @@ def slice_sample(rng: Any, theta: Any, x: Any, y: Any, location: Any, sd: Any, i
     An iteration moves the entries of θ one after the other, ENTRIES of them at most, in an order drawn afresh whenever
     all have had their turn: a level under the density, an interval of fixed length thrown over the current value, and
     points drawn from it, shrinking it, until one is above the level. What a move does not touch is not computed again:
-    the mean leaves the factor of the covariance as it is, and the variances leave the correlations.
+    the mean leaves the factor of the covariance as it is, the variances leave the correlations, and what is said of
+    one input leaves the distances along the others.
     """
-    n, zeros, u = y.size, np.zeros(y.size), np.empty(y.size)
+    (n, d), zeros, u, column = x.shape, np.zeros(y.size), np.empty(y.size), np.empty(y.size)
     rho, factor, new_rho, new_factor = (np.empty((n, n)), np.empty((n, n)), np.empty((n, n)), np.empty((n, n)))
+    warped, sums = np.empty((d, n)), np.empty((n, n))
     theta, order, turn = theta.copy(), np.arange(theta.size), 0
     out = np.empty((iterations, theta.size))
-    correlate(theta, x, rho)
+    correlations(theta, x, warped, sums, rho)
     log_det = factorise(rho, math.exp(theta[1]), math.exp(theta[2]), zeros, factor)
     value = log_prior(theta, location, sd) - 0.5 * (forward(factor, y - theta[0], u) + log_det)
     for b in range(iterations):
@@ -131,11 +163,15 @@ def slice_sample(rng: Any, theta: Any, x: Any, y: Any, location: Any, sd: Any, i
             start, level = theta[k], value - rng.standard_exponential()
             left = start - WIDTH * rng.random()
             right = left + WIDTH
+            which = (k - 3) % d
+            if k > 2:
+                others(theta, warped, which, sums)
             while True:
                 theta[k] = left + (right - left) * rng.random()
                 at, new_log_det = log_prior(theta, location, sd), log_det
                 if k > 2:
-                    correlate(theta, x, new_rho)
+                    warp(theta, x, which, column)
+                    correlate(sums, column, precision(theta, which), new_rho)
                 if k > 0:
                     signal, noise = math.exp(theta[1]), math.exp(theta[2])
                     new_log_det = factorise(new_rho if k > 2 else rho, signal, noise, zeros, new_factor)
@@ -144,6 +180,7 @@ def slice_sample(rng: Any, theta: Any, x: Any, y: Any, location: Any, sd: Any, i
                     value, log_det = at, new_log_det
                     if k > 2:
                         rho, new_rho = new_rho, rho
+                        warped[which] = column
                     if k > 0:
                         factor, new_factor = new_factor, factor
                     break
