@@ -27,7 +27,7 @@ from infgp.bench.core import PLAIN, Method, Task
 from infgp.bench.methods.infinite import DefaultRun
 from infgp.bench.runner import run as run_task
 from infgp.bench.tasks import PAPER, task
-from infgp.kernels import correlation
+from infgp.improvement import gain
 from infgp.linalg import one_blas_thread
 from infgp.maximise import maximise
 from infgp.thompson import Expected, best_of
@@ -42,7 +42,11 @@ GROUPS = {
 }
 REFERENCE = "space 0"
 CAUTIONS = (0.0, 0.5, 1.0)
-RULES = tuple(f"{where} {caution:g}" for where, caution in product(("space", "evaluated", "leap"), CAUTIONS))
+RULES = tuple(
+    f"{rule} {caution:g}"
+    for rule, caution in product(("space", "evaluated", "leap", "bound"), CAUTIONS)
+    if caution or rule in ("space", "evaluated")
+)
 QUICK_STEPS = 15
 
 
@@ -97,25 +101,11 @@ class Recommending(DefaultRun):
                 points[f"space {caution:g}"] = maximise(rng, score, optimizer.space, good)[0]
             safe, far = points["evaluated 0"], points["space 0"]
             mean, sd = gain(beliefs, far, safe)
-            points |= {f"leap {caution:g}": far if mean > caution * sd else safe for caution in CAUTIONS}
+            for caution in CAUTIONS[1:]:
+                points[f"leap {caution:g}"] = far if mean > caution * sd else safe
+                bounds = Cautious(beliefs, caution)(np.array([far, safe]))
+                points[f"bound {caution:g}"] = far if bounds[0] > bounds[1] else safe
         return points
-
-
-def gain(beliefs, far, safe):
-    """Mean and standard deviation, over states, of the target at one point less that at another."""
-    means, variances = [], []
-    for belief in beliefs:
-        at = np.array([far, safe])
-        weights, mean = belief.blend(at), belief(at)[0]
-        variance = 0.0
-        for label, law in belief.surfaces.items():
-            rho = correlation(law.kernel, at, law.x, law.phi)
-            prior = law.prior_variance * correlation(law.kernel, at, at, law.phi)
-            w = weights[:, label] * [1.0, -1.0]
-            variance += w @ (prior - rho @ law.reduction @ rho.T) @ w
-        means.append(mean[0] - mean[1])
-        variances.append(max(variance, 0.0))
-    return np.mean(means), np.sqrt(np.mean(variances) + np.var(means))
 
 
 def task_of(name) -> Task:
@@ -168,7 +158,8 @@ def table() -> str:
         "maximises the expected reward over the whole space: geometric means over runs (95 % interval). `evaluated`:",
         "over the evaluated points. The number: standard deviations that are taken off the expected reward.",
         "`leap`: the point of `space 0` if it is better than that of `evaluated 0` by so many standard deviations of",
-        "the difference, else that one.",
+        "the difference, else that one. `bound`: the same, if it is better also when so many standard deviations of",
+        "each are taken off.",
     ]
     for when in ("half", "all"):
         for group in GROUPS:
