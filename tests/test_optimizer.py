@@ -15,6 +15,7 @@ from infgp.errors import InvalidInputError, NumericalError
 from infgp.optimizer import Optimizer
 from infgp.scaling import STRAIGHT, RewardScale, bend, unbend
 from infgp.space import Choice, Float, Int, Space
+from infgp.thompson import Expected
 
 from .strategies import spaces
 
@@ -155,6 +156,19 @@ def test_minimising_mirrors_maximising_number_for_number():
     assert list(a.quantiles) == list(b.quantiles)
     assert list(a.quantiles.values()) == pytest.approx([-q for q in reversed(b.quantiles.values())])
     assert list(b.quantiles.values()) == sorted(b.quantiles.values())
+
+
+def test_a_point_that_was_not_evaluated_is_recommended_only_if_enough_is_known_of_it():
+    between, beyond, rng = Optimizer(LINE, seed=0), Optimizer(LINE, seed=0), np.random.default_rng(0)
+    for x in np.linspace(0.0, 1.0, 9):
+        between.tell({"x": x}, -((x - 0.44) ** 2))
+    assert abs(between.recommend().point["x"] - 0.44) < 0.01
+    assert abs(between.recommend().best_evaluated["x"] - 0.44) > 0.05
+    for x in np.linspace(0.0, 0.6, 12):  # a line that goes on to rise, perhaps
+        beyond.tell({"x": x}, x + 0.02 * rng.normal())
+    mean, std = beyond.predict([{"x": 0.8}, {"x": 0.6}])
+    assert 0.0 < mean[0] - mean[1] < std[0] - std[1]
+    assert beyond.recommend().point == beyond.recommend().best_evaluated == {"x": 0.6}
 
 
 @pytest.mark.parametrize("acquisition", ["logei", "thompson", "local"])
@@ -713,13 +727,13 @@ def test_moments_of_bent_rewards():
         def __call__(self, at):
             return np.full(at.shape[0], self.mean), np.full(at.shape[0], self.sd**2)
 
-    laws, at = (Law(-0.2, 0.5), Law(0.6, 0.3)), np.zeros((2, 1))
+    laws, at = Expected((Law(-0.2, 0.5), Law(0.6, 0.3))), np.zeros((2, 1))
     sd = np.sqrt((0.5**2 + 0.3**2) / 2.0 + 0.4**2)
     for bent in (True, False):  # all of it on the straight
         mean, std = Optimizer(LINE, bend=bent)._law(laws, (10.0, 3.0), at)
         assert mean == pytest.approx(10.0 + 3.0 * 0.2)
         assert std == pytest.approx(3.0 * sd)
-    mean, std = Optimizer(LINE, "minimize")._law((Law(-3.0, 1.0),), (10.0, 3.0), at)
+    mean, std = Optimizer(LINE, "minimize")._law(Expected((Law(-3.0, 1.0),)), (10.0, 3.0), at)
     low, middle, high = -(10.0 + 3.0 * unbend(np.array([-4.0, -3.0, -2.0])))
     assert mean == pytest.approx(middle)
     assert std == pytest.approx((low - high) / 2.0)

@@ -39,6 +39,9 @@ LAST: Budget = (500_000, 4, 60)
 LOCAL = 0.5
 #: States kept from these sweeps.
 STATES, LAST_STATES = 5, 12
+#: A point that was not evaluated is recommended if it is better than the best evaluated one also when so many standard
+#: deviations are taken off the expected reward of each (`benchmarks/recommendations.py`).
+CAUTION = 1.0
 #: Rewards further than so many units from the median are drawn in to there: an outlier is an outlier.
 FARTHEST = 1e6
 #: Quantiles of a reward that a recommendation reports.
@@ -61,14 +64,15 @@ class Recommendation:
     Attributes
     ----------
     point : dict
-        Maximiser (or minimiser) of the expected reward over the whole space, evaluated points included.
+        Maximiser (or minimiser) of the expected reward over the whole space. Where it would be worse than
+        `best_evaluated` by one standard deviation less of each, since too little is known of it: that one.
     mean, std : float
         Expected reward there, and how uncertain that expectation is. Rewards that fit no surface are set aside in it
         (see `target` of :class:`Optimizer`), but not in the quantiles.
     quantiles : dict of float to float
         Of a single further reward there, noise included.
     best_evaluated : dict
-        The evaluated point with the best expected reward: the choice for those who distrust interpolation.
+        The evaluated point with the best expected reward.
     """
 
     point: Point
@@ -379,22 +383,24 @@ class Optimizer:
             raise InvalidInputError("There is nothing to recommend yet: tell at least one reward first.")
         rng = self._generator(2, len(self._observations))
         with one_blas_thread():
-            chain, beliefs = self._believe(rng, x, y)
-            score = Expected(beliefs)
-            good = best_of(x, score(x))
-            at, _ = maximise(rng, score, self.space, good)
-            mean, std = self._law(beliefs, chain.unit, at[None])
-            mixture = predictive(chain.states, self._data(x, y, chain.unit), self._model, at[None])
+            chain, expected = self._believe(rng, x, y)
+            good = best_of(x, expected(x))
+            far, _ = maximise(rng, expected, self.space, good)
+            mean, sd = expected.law(np.array([far, good[0]]))
+            leap = bool(np.diff(mean - CAUTION * sd) < 0.0)
+            at = (far if leap else good[0])[None]
+            mean, std = self._law(expected, chain.unit, at)
+            mixture = predictive(chain.states, self._data(x, y, chain.unit), self._model, at)
         levels = QUANTILES if self._sign > 0 else tuple(1.0 - q for q in QUANTILES)
         rewards = self._user(mixture.quantile(np.array(levels))[0], chain.unit)
         told = [o.point for o in self._observations if o.value is not None]
-        evaluated = int(np.argmax((x == good[0]).all(axis=1)))
+        evaluated = dict(told[int(np.argmax((x == good[0]).all(axis=1)))])
         return Recommendation(
-            point=self.space.from_unit(at[None])[0],
+            point=self.space.from_unit(at)[0] if leap else dict(evaluated),
             mean=float(mean[0]),
             std=float(std[0]),
             quantiles=dict(zip(QUANTILES, map(float, rewards), strict=True)),
-            best_evaluated=dict(told[evaluated]),
+            best_evaluated=evaluated,
         )
 
     def predict(self, points: Sequence[Mapping[str, object]]) -> tuple[FloatArray, FloatArray]:
@@ -415,27 +421,23 @@ class Optimizer:
             raise InvalidInputError("There is nothing to predict from yet: tell at least one reward first.")
         at = self.space.to_unit(points)
         with one_blas_thread():
-            chain, beliefs = self._believe(self._generator(2, len(self._observations)), x, y)
-            return self._law(beliefs, chain.unit, at)
+            chain, expected = self._believe(self._generator(2, len(self._observations)), x, y)
+            return self._law(expected, chain.unit, at)
 
-    def _believe(self, rng: np.random.Generator, x: FloatArray, y: FloatArray) -> tuple[Chain, tuple[Belief, ...]]:
-        """The chain some sweeps on, and the law of the target in each of its states."""
+    def _believe(self, rng: np.random.Generator, x: FloatArray, y: FloatArray) -> tuple[Chain, Expected]:
+        """The chain some sweeps on, and the target over its states."""
         chain = self._advance(rng, x, y, LAST, LAST_STATES, again=True)
         target = "expected" if self.target == "surface" else self.target
         data = self._data(x, y, chain.unit)
-        return chain, tuple(Belief.of(state, data, self._model, target) for state in chain.states)
+        return chain, Expected(tuple(Belief.of(state, data, self._model, target) for state in chain.states))
 
-    def _law(
-        self, beliefs: tuple[Belief, ...], unit: tuple[float, float], at: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _law(self, expected: Expected, unit: tuple[float, float], at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the target over states, in the user's units.
 
         Where rewards are bent, what has these moments is the bent reward, and the ends of the interval of one standard
         deviation are unbent: exact on the straight, and moments of the exponential tails would say nothing.
         """
-        laws = np.array([belief(at) for belief in beliefs])
-        means = laws[:, 0]
-        middle, sd = means.mean(axis=0), np.sqrt(laws[:, 1].mean(axis=0) + means.var(axis=0))
+        middle, sd = expected.law(at)
         return self._user(middle, unit), np.abs(self._user(middle + sd, unit) - self._user(middle - sd, unit)) / 2.0
 
     # --- The chain ---------------------------------------------------------------------------------------------------

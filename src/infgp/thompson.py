@@ -212,7 +212,12 @@ class Expected:
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-        return np.asarray(np.mean([belief(at)[0] for belief in self.beliefs], axis=0))
+        return self.law(at)[0]
+
+    def law(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean of the target and its standard deviation, within states and between them, shapes (m,)."""
+        means, variances = np.moveaxis(np.array([belief(at) for belief in self.beliefs]), 1, 0)
+        return means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
 
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""
