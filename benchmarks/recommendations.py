@@ -27,6 +27,7 @@ from infgp.bench.core import PLAIN, Method, Task
 from infgp.bench.methods.infinite import DefaultRun
 from infgp.bench.runner import run as run_task
 from infgp.bench.tasks import PAPER, task
+from infgp.improvement import gain
 from infgp.linalg import one_blas_thread
 from infgp.maximise import maximise
 from infgp.thompson import best_of
@@ -43,8 +44,8 @@ REFERENCE = "space 0"
 CAUTIONS = (0.0, 0.5, 1.0)
 RULES = tuple(
     f"{rule} {caution:g}"
-    for rule, caution in product(("space", "evaluated", "bound"), CAUTIONS)
-    if caution or rule != "bound"
+    for rule, caution in product(("space", "evaluated", "leap", "bound"), CAUTIONS)
+    if caution or rule in ("space", "evaluated")
 )
 QUICK_STEPS = 15
 
@@ -99,9 +100,11 @@ class Recommending(DefaultRun):
                 points[f"evaluated {caution:g}"] = good[0]
                 points[f"space {caution:g}"] = maximise(rng, score, optimizer.space, good)[0]
             safe, far = points["evaluated 0"], points["space 0"]
-            mean, sd = expected.law(np.array([far, safe]))
+            better, sd = gain(expected.beliefs, far, safe)
+            laws = expected.law(np.array([far, safe]))
             for caution in CAUTIONS[1:]:
-                bounds = mean - caution * sd
+                points[f"leap {caution:g}"] = far if better > caution * sd else safe
+                bounds = laws[0] - caution * laws[1]
                 points[f"bound {caution:g}"] = far if bounds[0] > bounds[1] else safe
         return points
 
@@ -155,8 +158,9 @@ def table() -> str:
         f"Regret of the recommended point (at least {FLOOR:g} of a uniform point's), over that of `{REFERENCE}`, which",
         "maximises the expected reward over the whole space: geometric means over runs (95 % interval). `evaluated`:",
         "over the evaluated points. The number: standard deviations that are taken off the expected reward.",
-        "`bound`: the point of `space 0` if it is better than that of `evaluated 0` also when so many standard",
-        "deviations of each are taken off, else that one. `bound 1` is what `Optimizer.recommend` does.",
+        "`leap`: the point of `space 0` if it is better than that of `evaluated 0` by so many standard deviations of",
+        "the difference, else that one; `leap 1` is what `Optimizer.recommend` does. `bound`: the same, if it is",
+        "better also when so many standard deviations of each are taken off.",
     ]
     for when in ("half", "all"):
         for group in GROUPS:

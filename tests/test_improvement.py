@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from infgp.improvement import LEAST_VARIANCE, Belief, LogImprovement, log_h
+from infgp.improvement import LEAST_VARIANCE, Belief, LogImprovement, gain, log_h
 from infgp.kernels import KERNELS
 from infgp.model import Data, Model, State
 from infgp.posterior import urn_weights
@@ -43,6 +43,9 @@ def test_beliefs_are_kriging(kernel, own, target, at):
     for got in (belief(at), belief.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
+    for a, b in pairwise(range(len(at))):
+        spread = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
+        assert belief.difference(at[a], at[b]) == pytest.approx((mean[a] - mean[b], spread), abs=1e-9)
 
 
 @pytest.mark.parametrize("target", ["main", "mean", "expected"])
@@ -57,9 +60,18 @@ def test_beliefs_follow_the_places(target, at):
     for got in (belief(at), belief.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
+    for a, b in pairwise(range(len(at))):
+        spread = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
+        assert belief.difference(at[a], at[b]) == pytest.approx((mean[a] - mean[b], spread), abs=1e-9)
     _, _, d_mean, d_variance = belief.with_gradients(at)
     assert d_mean == pytest.approx(central_differences(lambda u: belief(u)[0], at), rel=1e-5, abs=1e-6)
     assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-6)
+
+
+def test_a_gain_is_uncertain_within_states_and_between_them(at):
+    beliefs = [Belief.of(*case(seed=seed), "main") for seed in (4, 5)]
+    (m, v), (n, w) = (belief.difference(at[1], at[2]) for belief in beliefs)
+    assert gain(beliefs, at[1], at[2]) == pytest.approx(((m + n) / 2, np.sqrt((v + w) / 2 + (m - n) ** 2 / 4)))
 
 
 @pytest.mark.parametrize("target", ["main", "mean", "expected"])

@@ -12,6 +12,7 @@ is ruled by whichever state has the shortest length-scales or the largest varian
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,6 +60,12 @@ class Kriging:
         """Mean and variance, shapes (m,)."""
         rho = correlation(self.kernel, at, self.x, self.phi)
         return rho @ self.coefficient, self.prior_variance - np.einsum("ij,ij->i", rho @ self.reduction, rho)
+
+    def covariance(self, at: FloatArray) -> FloatArray:
+        """Covariance of the values at some points, shape (m, m)."""
+        rho = correlation(self.kernel, at, self.x, self.phi)
+        prior = self.prior_variance * correlation(self.kernel, at, at, self.phi)
+        return np.asarray(prior - rho @ self.reduction @ rho.T)
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
@@ -123,6 +130,31 @@ class Belief:
         known = variance <= LEAST_VARIANCE
         d_variance[known] = 0.0
         return mean, np.where(known, LEAST_VARIANCE, variance), d_mean, d_variance
+
+    def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
+        """Mean and variance of the target at point a less that at point b."""
+        at = np.array([a, b])
+        mean, signed = self(at)[0], self.blend(at) * [[1.0], [-1.0]]
+        variance = sum(signed[:, label] @ law.covariance(at) @ signed[:, label] for label, law in self.surfaces.items())
+        return float(mean[0] - mean[1]), max(float(variance), 0.0)
+
+
+def gain(beliefs: Sequence[Belief], a: FloatArray, b: FloatArray) -> tuple[float, float]:
+    """Mean and standard deviation, over states, of the target at point a less that at point b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.model import prior_draw
+    >>> from infgp.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> belief = Belief.of(prior_draw(rng, x, model), Data(x, np.zeros(6)), model, "main")
+    >>> gain([belief], x[0], x[0])
+    (0.0, 0.0)
+    """
+    means, variances = np.array([belief.difference(a, b) for belief in beliefs]).T
+    return float(means.mean()), math.sqrt(variances.mean() + means.var())
 
 
 def log_h(z: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from infgp.chain import Budget, Chain, advance
 from infgp.errors import InvalidInputError, check_choice, check_int
-from infgp.improvement import Belief
+from infgp.improvement import Belief, gain
 from infgp.kernels import KERNELS
 from infgp.linalg import FloatArray, one_blas_thread
 from infgp.maximise import maximise
@@ -39,9 +39,9 @@ LAST: Budget = (500_000, 4, 60)
 LOCAL = 0.5
 #: States kept from these sweeps.
 STATES, LAST_STATES = 5, 12
-#: A point that was not evaluated is recommended if it is better than the best evaluated one also when so many standard
-#: deviations are taken off the expected reward of each (`benchmarks/recommendations.py`).
-CAUTION = 1.0
+#: A point that was not evaluated is recommended if it is believed to be better than the best evaluated one by so many
+#: standard deviations of their difference (`benchmarks/recommendations.py`).
+LEAP = 1.0
 #: Rewards further than so many units from the median are drawn in to there: an outlier is an outlier.
 FARTHEST = 1e6
 #: Quantiles of a reward that a recommendation reports.
@@ -64,8 +64,8 @@ class Recommendation:
     Attributes
     ----------
     point : dict
-        Maximiser (or minimiser) of the expected reward over the whole space. Where it would be worse than
-        `best_evaluated` by one standard deviation less of each, since too little is known of it: that one.
+        Maximiser (or minimiser) of the expected reward over the whole space if that is better than `best_evaluated` by
+        more than is uncertain of their difference (one standard deviation); `best_evaluated` otherwise.
     mean, std : float
         Expected reward there, and how uncertain that expectation is. Rewards that fit no surface are set aside in it
         (see `target` of :class:`Optimizer`), but not in the quantiles.
@@ -386,8 +386,8 @@ class Optimizer:
             chain, expected = self._believe(rng, x, y)
             good = best_of(x, expected(x))
             far, _ = maximise(rng, expected, self.space, good)
-            mean, sd = expected.law(np.array([far, good[0]]))
-            leap = bool(np.diff(mean - CAUTION * sd) < 0.0)
+            better, sd = gain(expected.beliefs, far, good[0])
+            leap = better > LEAP * sd
             at = (far if leap else good[0])[None]
             mean, std = self._law(expected, chain.unit, at)
             mixture = predictive(chain.states, self._data(x, y, chain.unit), self._model, at)
