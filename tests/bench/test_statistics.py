@@ -93,6 +93,12 @@ def test_ranking_against_scipy_and_demsars_table():
     assert found.worse["b"] > found.worse["c"]
 
 
+def test_ranking_leaves_out_methods_with_few_seeds():
+    regret = {"a": [1.0, 1.0, 1.0], "b": [0.5, 3.0, 3.0], "c": [0.1]}
+    records = [record(t, m, seed, [y]) for t in "pq" for m, values in regret.items() for seed, y in enumerate(values)]
+    assert ranking(by_task(records)).ranks == {"a": 1.0, "b": 2.0}  # by seed 0 alone it would be c, b, a
+
+
 def test_ranking_leaves_out_methods_that_are_missing_on_a_task():
     records = [record(t, m, 0, [1.0]) for t in "pq" for m in "abc" if (t, m) != ("q", "b")]
     assert set(ranking(by_task(records)).ranks) == {"a", "c"}

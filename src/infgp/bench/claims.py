@@ -21,6 +21,7 @@ from infgp.bench.statistics import (
     growth,
     late_share,
     seconds,
+    settled,
     without_greedy,
 )
 
@@ -31,8 +32,6 @@ WARPED = tuple(f"w{name}" for name in CLASSICAL)
 #: Exponent of the growth of regret from which it counts as nearly linear, and part of the regret of 100 steps after the
 #: 60th up to which it counts as a plateau (0.4 is linear growth).
 NEARLY_LINEAR, PLATEAU = 0.9, 0.15
-#: Seeds that a method needs on a task before it is judged there.
-LEAST_SEEDS = 3
 #: The paper's seconds for a run, by beginning of the task's name.
 PAPER_SECONDS: dict[str, dict[str, int]] = {
     task: dict(zip((*CLASSICAL[:1], "gp-ucb", "gp-ei", "gp-kg", PAPER), row, strict=True))
@@ -309,7 +308,7 @@ def check(runs: Runs) -> list[Claim]:
     >>> {claim.verdict for claim in check({})}
     {'not measured'}
     """
-    runs = {task: {m: mine for m, mine in all_of.items() if len(mine) >= LEAST_SEEDS} for task, all_of in runs.items()}
+    runs = settled(runs)
     return [
         beats_on_hard_tasks(runs),
         sublinear(runs),

@@ -23,6 +23,8 @@ Runs = dict[str, dict[str, dict[int, Record]]]
 #: Smallest cumulative regret for logarithms.
 FLOOR = 1e-9
 LEVEL = 0.05
+#: Seeds that a method needs on a task before it is judged there.
+LEAST_SEEDS = 3
 
 
 def by_task(records: Iterable[Record]) -> Runs:
@@ -38,6 +40,17 @@ def by_task(records: Iterable[Record]) -> Runs:
     for record in records:
         runs.setdefault(record["task"], {}).setdefault(record["method"], {})[int(record["seed"])] = record
     return runs
+
+
+def settled(runs: Runs) -> Runs:
+    """On each task the methods with three seeds at least.
+
+    Examples
+    --------
+    >>> settled(by_task([{"task": "a", "method": "random", "seed": 3, "regret": [1.0, 0.5]}]))
+    {'a': {}}
+    """
+    return {task: {m: mine for m, mine in all_of.items() if len(mine) >= LEAST_SEEDS} for task, all_of in runs.items()}
 
 
 def curves(mine: Mapping[int, Record]) -> Array:
@@ -194,11 +207,12 @@ class Ranking:
     worse: dict[str, float]
 
 
-def ranking(runs: Runs, tasks: Sequence[str] | None = None, methods: Sequence[str] | None = None) -> Ranking | None:
+def ranking(runs: Runs, tasks: Sequence[str] | None = None) -> Ranking | None:
     """Ranks, by mean log cumulative regret over the seeds that all have, of methods that were run on all of the tasks.
 
-    None with fewer than two such methods or no task. Methods without a common seed with the others on some task are
-    ranked by the seeds they have.
+    Only methods with three seeds on each task are ranked, since a single one with fewer would leave the others so few;
+    where there are not two of them, all are. None with fewer than two methods or no task. Methods without a common seed
+    with the others on some task are ranked by the seeds they have.
 
     Examples
     --------
@@ -208,10 +222,12 @@ def ranking(runs: Runs, tasks: Sequence[str] | None = None, methods: Sequence[st
     {'a': 1.0, 'b': 2.0, 'c': 3.0}
     """
     chosen = tuple(runs if tasks is None else (task for task in tasks if task in runs))
-    common = [m for m in (runs[chosen[0]] if chosen else ()) if all(m in runs[task] for task in chosen)]
-    if methods is not None:
-        common = [method for method in common if method in methods]
-    if len(common) < 2:
+
+    def on_all(runs: Runs) -> list[str]:
+        return [m for m in (runs[chosen[0]] if chosen else ()) if all(m in runs[task] for task in chosen)]
+
+    common = next((found for found in (on_all(settled(runs)), on_all(runs)) if len(found) > 1), None)
+    if common is None:
         return None
     scores = np.array([[_score(runs[task], method, common) for method in common] for task in chosen])
     mean = stats.rankdata(scores, axis=1).mean(axis=0)

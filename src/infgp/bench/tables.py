@@ -188,9 +188,9 @@ def ranks(runs: Runs) -> str:
         "plain": plain(runs),
     }
     parts = [
-        "Average rank by mean log cumulative regret over common seeds, 1 being the best, among the methods that were "
-        "run on all tasks of a group. Friedman's test asks whether they are all alike, Nemenyi's p whether a method "
-        "differs from the best."
+        "Average rank by mean log cumulative regret over common seeds, 1 being the best, among the methods with "
+        "three seeds on each task of a group. Friedman's test asks whether they are all alike, Nemenyi's p whether a "
+        "method differs from the best."
     ]
     for name, tasks in groups.items():
         found = ranking(runs, tasks) if tasks else None
