@@ -64,7 +64,7 @@ METHODS |= {name: Method(name, text, partial(ThompsonRun, sampler=of)) for name,
 #: What is left between the line on priors and infgp's default: exploration, and the model's other parts.
 SEARCHES = {
     "ts-improvement": (
-        "priors, and log expected improvement in place of Thompson sampling",
+        "priors; log expected improvement for Thompson sampling, scales for each surface",
         partial(DefaultRun, target="mean", regions=False, bend=False),
     ),
     "ts-bent": ("… and rewards bent, rare clutter set aside", partial(DefaultRun, regions=False)),

@@ -13,8 +13,9 @@ from infgp.bench.methods.history import FloatArray
 
 #: Rewards for each new fit, which takes seconds to a minute.
 EVERY = 10
-#: Iterations of each of a fit's optimisations at most. BoTorch lets them go on as long as anything improves, for twice
-#: the time and, in four cases looked at, the same outliers and the same mean.
+#: Iterations of each of a fit's optimisations at most. BoTorch lets them go on as long as anything improves, for about
+#: twice the time. In four cases looked at the outliers were the same, and so was the mean in three; in the fourth, the
+#: portfolio, where it is nearly constant, it had a correlation of 0.91.
 ITERATIONS = 400
 #: Share of the rewards expected to be outliers, as BoTorch has it, but at least one of them.
 OUTLIERS = 0.2
