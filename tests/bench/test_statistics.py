@@ -57,7 +57,11 @@ def test_compare_with_little_to_go_on():
     assert single.count == 1
     assert np.isnan(single.p)
     assert single.outcome == 0
-    same = compare("t", "a", "b", runs_of(1.0, 2.0), runs_of(1.0, 2.0))
+    pair = compare("t", "a", "b", runs_of(1.0, 2.0), runs_of(2.0, 4.001))  # agree, as two of many would by chance
+    assert np.isnan(pair.p)
+    assert pair.outcome == 0
+    assert pair.low < pair.ratio < pair.high < 1.0
+    same = compare("t", "a", "b", runs_of(1.0, 2.0, 3.0), runs_of(1.0, 2.0, 3.0))
     assert (same.p, same.outcome) == (1.0, 0)
 
 

@@ -23,7 +23,7 @@ Runs = dict[str, dict[str, dict[int, Record]]]
 #: Smallest cumulative regret for logarithms.
 FLOOR = 1e-9
 LEVEL = 0.05
-#: Seeds that a method needs on a task before it is judged there.
+#: Seeds that a method needs on a task before it is judged there, and pairs of runs before they are tested.
 LEAST_SEEDS = 3
 
 
@@ -96,8 +96,8 @@ class Comparison:
     ratio, low, high : float
         Geometric mean of the ratios and its 95 % interval; below 1, `a` is better.
     p, wilcoxon : float
-        Two-sided, of Student's t on the logarithms and of Wilcoxon's signed ranks; NaN where a single pair is all
-        there is.
+        Two-sided, of Student's t on the logarithms and of Wilcoxon's signed ranks; NaN with fewer than three pairs,
+        among many of which some would always agree by chance.
     count : int
         Pairs of runs.
     holm : float
@@ -141,16 +141,14 @@ def compare(task: str, a: str, b: str, first: Mapping[int, Record], second: Mapp
     if gaps.size == 1:
         return Comparison(task, a, b, ratio, nan, nan, nan, nan, 1)
     if np.ptp(gaps) == 0.0:  # the same ratio on every seed: no spread to test against
-        p = 1.0 if gaps[0] == 0.0 else 0.0
+        p = nan if gaps.size < LEAST_SEEDS else 1.0 if gaps[0] == 0.0 else 0.0
         return Comparison(task, a, b, ratio, ratio, ratio, p, p, gaps.size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # next to no spread
         test = stats.ttest_rel(*logs)
         low, high = test.confidence_interval(0.95)
-    ranks = stats.wilcoxon(gaps).pvalue
-    return Comparison(
-        task, a, b, ratio, float(np.exp(low)), float(np.exp(high)), float(test.pvalue), float(ranks), gaps.size
-    )
+    p, ranks = (float(test.pvalue), float(stats.wilcoxon(gaps).pvalue)) if gaps.size >= LEAST_SEEDS else (nan, nan)
+    return Comparison(task, a, b, ratio, float(np.exp(low)), float(np.exp(high)), p, ranks, gaps.size)
 
 
 def holm(p: Sequence[float]) -> Array:
