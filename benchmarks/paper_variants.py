@@ -63,8 +63,12 @@ VARIANTS = {
 METHODS |= {name: Method(name, text, partial(ThompsonRun, sampler=of)) for name, (text, of) in VARIANTS.items()}
 #: What is left between the line on priors and infgp's default: exploration, and the model's other parts.
 SEARCHES = {
+    "ts-search": (
+        "priors; infgp's chain, robust units, scales for each surface; still Thompson sampling",
+        partial(DefaultRun, target="mean", regions=False, bend=False, acquisition="thompson"),
+    ),
     "ts-improvement": (
-        "priors; log expected improvement for Thompson sampling, scales for each surface",
+        "… and log expected improvement for Thompson sampling",
         partial(DefaultRun, target="mean", regions=False, bend=False),
     ),
     "ts-bent": ("… and rewards bent, rare clutter set aside", partial(DefaultRun, regions=False)),
