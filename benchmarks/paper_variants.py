@@ -124,7 +124,7 @@ def section(runs, reference, variants):
         interval = f" ({found.low:.2f}–{found.high:.2f})" if found.count > 1 else ""
         return f"{found.ratio:.2f}{interval}, {found.count}"
 
-    peers = [m for m in ("infgp", "gp-ts", "gp-ei", "tgp-ucb", "optuna-tpe") if m != reference]
+    peers = [m for m in ("infgp", "gp-ts", "gp-ei", "tgp-ucb", "pursuit", "optuna-tpe") if m != reference]
     rows = [[METHODS[m].label, *(entry(task, m) for task in tasks)] for m in (*variants, *peers)]
     return table(["", *map(title, tasks)], rows)
 
