@@ -363,11 +363,13 @@ PICTURES = {
 
 def _summary(runs: Runs, tables: dict[str, tuple[str, str]], place: Path, out: Path) -> str:
     """Everything on one page."""
-    seeds = sum(len(mine) for methods in runs.values() for mine in methods.values())
+    records = [record for methods in runs.values() for mine in methods.values() for record in mine.values()]
+    hours = sum(sum(record["cpu_seconds"]) for record in records) / 3600.0
     lines = [
         f"# Results of the suite `{place.resolve().name}`",
         "",
-        f"Written by `infgp bench tables` from {seeds} runs: {len(runs)} tasks, {len(methods_of(runs))} methods.",
+        f"Written by `infgp bench tables` from {len(records)} runs: "
+        f"{len(runs)} tasks, {len(methods_of(runs))} methods, {hours:.1f} hours of the methods' own CPU time.",
         "",
     ]
     for name, caption in PICTURES.items():
