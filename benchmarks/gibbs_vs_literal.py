@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from infgp.kernels import correlation
-from infgp.linalg import one_blas_thread
-from infgp.model import Data, Model
-from infgp.moves import blocked
-from infgp.priors import Grid, Priors
+from infgp.core.kernels import correlation
+from infgp.core.linalg import one_blas_thread
+from infgp.core.model import Data, Model
+from infgp.core.priors import Grid, Priors
+from infgp.sample import truncated as blocked
 
 OUT = Path(__file__).parent / "results" / "gibbs_vs_literal.json"
 STICKS, GRID_SIZE, DIMENSION = 8, 20, 2

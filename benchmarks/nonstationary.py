@@ -23,9 +23,10 @@ import numpy as np
 
 from benchmarks.peers import BotorchLogEI, BotorchWarped
 from benchmarks.robust_regret import arguments, header, load, ratio, row, write
-from infgp import InfiniteGP, sampler
-from infgp.compiled import places
-from infgp.priors import Gamma, Priors
+from infgp import InfiniteGP
+from infgp.core import places
+from infgp.core.priors import Gamma, Priors
+from infgp.sample import chain as sampler
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "nonstationary.jsonl", RESULTS / "nonstationary.md"

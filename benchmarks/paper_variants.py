@@ -21,12 +21,12 @@ from infgp.bench.methods.infinite import DefaultRun, Drawn, ThompsonRun, draw_st
 from infgp.bench.records import load
 from infgp.bench.statistics import by_task, compare
 from infgp.bench.tables import table
-from infgp.maximise import maximise
-from infgp.model import Model
-from infgp.optimizer import search_priors
-from infgp.paths import draw_path
-from infgp.priors import LogNormal, Priors
-from infgp.sampler import ONE_SURFACE_SWEEP, run_collapsed, start_state, sweep
+from infgp.core.model import Model
+from infgp.core.priors import LogNormal, Priors
+from infgp.predict.paths import draw_path
+from infgp.sample.chain import ONE_SURFACE_SWEEP, run_collapsed, start_state, sweep
+from infgp.search.maximise import maximise
+from infgp.search.optimizer import search_priors
 
 RESULTS = Path("results")
 REFERENCE = "infgp-ts-paper"
@@ -85,7 +85,7 @@ class Gradients(DefaultRun):
         def climb(rng, score, space, good, **_):
             return maximise(rng, score, space, good)[0]
 
-        with mock.patch("infgp.thompson.pick", climb):
+        with mock.patch("infgp.search.proposal.pick", climb):
             return super().ask()
 
 
@@ -97,7 +97,7 @@ class Longer(DefaultRun):
         d = self.optimizer.space.d
         prior = LogNormal(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
         longer = replace(search_priors(d), lengthscale=prior)
-        with mock.patch("infgp.optimizer.search_priors", return_value=longer):
+        with mock.patch("infgp.search.optimizer.search_priors", return_value=longer):
             return super().ask()
 
 

@@ -27,10 +27,10 @@ from infgp.bench.core import PLAIN, Method, Task
 from infgp.bench.methods.infinite import DefaultRun
 from infgp.bench.runner import run as run_task
 from infgp.bench.tasks import PAPER, task
-from infgp.improvement import gain
-from infgp.linalg import one_blas_thread
-from infgp.maximise import maximise
-from infgp.thompson import best_of
+from infgp.core.linalg import one_blas_thread
+from infgp.search.acquisition import gain
+from infgp.search.maximise import maximise
+from infgp.search.proposal import best_of
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "recommendations.jsonl", RESULTS / "recommendations.md"

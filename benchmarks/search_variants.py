@@ -16,7 +16,7 @@ from benchmarks import robust_regret
 from benchmarks.problems import HEAVY
 from benchmarks.regimes import CELLS
 from benchmarks.robust_regret import FLOOR, KEY, arguments, header, load, measure, ratio, row, write
-from infgp.improvement import log_h
+from infgp.search.acquisition import log_h
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "search_variants.jsonl", RESULTS / "search_variants.md"
@@ -54,9 +54,11 @@ def change(variant):
     """Patch infgp in this process; a process runs one variant."""
     from dataclasses import replace
 
-    from infgp import improvement, maximise, optimizer, thompson
-    from infgp.improvement import LogImprovement
-    from infgp.priors import LogNormal, Priors
+    from infgp.core.priors import LogNormal, Priors
+    from infgp.search import acquisition as improvement
+    from infgp.search import maximise, optimizer
+    from infgp.search import proposal as thompson
+    from infgp.search.acquisition import LogImprovement
 
     if variant == "average of the improvement":
 
@@ -89,14 +91,14 @@ def change(variant):
                 factors.append(np.log1p(-np.sqrt(noise / (variance + noise))))
             return np.mean(alone(score, at) + factors, axis=0)
 
-        made = improvement.Belief.of.__func__
+        made = improvement.TargetLaw.of.__func__
 
         def noisy(cls, state, *rest):
             belief = made(cls, state, *rest)
             object.__setattr__(belief, "tau2", {label: state.surface(label).tau2 for label in belief.surfaces})
             return belief
 
-        improvement.Belief.of, LogImprovement.__call__ = classmethod(noisy), augmented
+        improvement.TargetLaw.of, LogImprovement.__call__ = classmethod(noisy), augmented
     elif variant == "every second step greedy":
         pick = thompson.pick
 

@@ -14,14 +14,14 @@ from types import FunctionType
 import numpy as np
 from numba import njit
 
-from infgp import compiled
-from infgp.compiled import splits
-from infgp.compiled.densities import blocks_log_evidence, log_predictive
-from infgp.compiled.labels import add_point, gather, remove_point, seat, variance_reduction
-from infgp.moves import split_merge
-from infgp.moves.collapsed import CONDITION_LIMIT, KERNEL_CODE
-from infgp.partition import canonical
-from infgp.priors import InverseGamma
+from infgp.core.partition import canonical
+from infgp.core.priors import InverseGamma
+from infgp.sample import compiled
+from infgp.sample.compiled import splits
+from infgp.sample.compiled.densities import blocks_log_evidence, log_predictive
+from infgp.sample.compiled.labels import add_point, gather, remove_point, seat, variance_reduction
+from infgp.sample.moves import split_merge
+from infgp.sample.moves.collapsed import CONDITION_LIMIT, KERNEL_CODE
 
 
 @njit(cache=True)

@@ -23,15 +23,16 @@ import numpy as np
 
 from benchmarks import split_merge_alternatives as alternatives
 from benchmarks.families import draw
-from infgp import compiled, estimator
+from infgp import estimator
+from infgp.core.linalg import one_blas_thread
+from infgp.core.model import Data, Model, log_joint
+from infgp.core.priors import Priors
+from infgp.core.scaling import RewardScale
 from infgp.estimator import OWN_SCALE_SHAPE
-from infgp.linalg import one_blas_thread
-from infgp.model import Data, Model, log_joint
-from infgp.moves import hyper, split_merge
-from infgp.moves.assign import assign
-from infgp.priors import Priors
-from infgp.sampler import start_state
-from infgp.scaling import RewardScale
+from infgp.sample import compiled
+from infgp.sample.chain import start_state
+from infgp.sample.moves import hyper, split_merge
+from infgp.sample.moves.assign import assign
 
 RESULTS = Path(__file__).parent / "results"
 FAMILIES = ("outliers_5%", "cauchy", "weibull_0.3", "bimodal", "heteroscedastic", "nonstationary")
@@ -190,7 +191,7 @@ def starts(names, seeds) -> None:
 
 def prove() -> None:
     """P-values over the 52 partitions of five points for split–merge alone, with shared and with own scales."""
-    from tests.moves.test_collapsed import SHAPES, partition_p_value
+    from tests.sample.moves.test_collapsed import SHAPES, partition_p_value
 
     for name, change in ({"as shipped": {}} | ALTERNATIVES).items():
         moves = (put(change)["move"],)

@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks.families import FAMILIES, draw
 from infgp import InfiniteGP
-from infgp.diagnostics import r_hat
+from infgp.sample.diagnostics import r_hat
 
 RESULTS = Path(__file__).parent / "results"
 OUT, TABLE = RESULTS / "start_independence.jsonl", RESULTS / "start_independence.md"

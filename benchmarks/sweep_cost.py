@@ -2,7 +2,7 @@
 second of the log joint, collapsed against truncated; the compiled factorisation against NumPy's in Numba; a fit with
 regions (places, own length-scales) against one without; the first fit on an empty cache.
 
-The sweep is the whole move `infgp.moves.assign.assign`: covariances, fresh factorisations, visits, check. One surface
+The sweep is the whole move `assign`: covariances, fresh factorisations, visits, check. One surface
 holds 90 % of the observations, the rest are spread over small ones; labels are those of a chain in equilibrium.
 
     python -m benchmarks.sweep_cost [--quick]      # writes benchmarks/results/sweep_cost.json
@@ -26,13 +26,13 @@ from scipy.linalg import lapack
 
 from benchmarks.families import draw
 from infgp import InfiniteGP
-from infgp.compiled.densities import factorise
-from infgp.diagnostics import bulk_ess
-from infgp.kernels import correlation
-from infgp.linalg import one_blas_thread
-from infgp.model import Data, Model, State
-from infgp.moves.assign import assign
-from infgp.priors import Priors
+from infgp.core.kernels import correlation
+from infgp.core.linalg import one_blas_thread
+from infgp.core.model import Data, Model, State
+from infgp.core.priors import Priors
+from infgp.sample.compiled.densities import factorise
+from infgp.sample.diagnostics import bulk_ess
+from infgp.sample.moves.assign import assign
 
 OUT = Path(__file__).parent / "results" / "sweep_cost.json"
 
@@ -109,7 +109,7 @@ def numpy_cholesky(cov):
 
 
 def factorisation(n, repeats):
-    """`infgp.compiled.densities.factorise` against what Numba makes of `np.linalg.cholesky`, best of the repeats."""
+    """`factorise` against what Numba makes of `np.linalg.cholesky`, best of the repeats."""
     rng = np.random.default_rng(0)
     cov, factor = correlation("se", x := rng.random((n, 2)), x, np.full(2, 4.0)), np.empty((n, n))
     full = cov + 0.1 * np.eye(n)

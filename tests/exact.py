@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from infgp.compiled import ROUGHER
-from infgp.model import Data, Model, State
-from infgp.partition import canonical
-from infgp.priors import Priors
+from infgp.core.model import Data, Model, State
+from infgp.core.partition import canonical
+from infgp.core.priors import Priors
+from infgp.sample.compiled import ROUGHER
 
 
 def rho(kernel, x, z, phi):

@@ -1,7 +1,7 @@
 """Numbers that a change of the layout must not change: fits, searches, studies and runs with fixed seeds.
 
-    python -m tests.golden            # compares with tests/golden.json
-    python -m tests.golden --write    # writes it; the commit says which listed change is the reason
+python -m tests.golden            # compares with tests/golden.json
+python -m tests.golden --write    # writes it; the commit says which listed change is the reason
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def launched() -> list[float]:
     """Parameters of the trials of ``infgp run``."""
     import optuna
 
-    from infgp.cli import main
+    from infgp.app.cli import main
 
     with tempfile.TemporaryDirectory() as folder:
         storage = f"sqlite:///{folder}/study.db"

@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from infgp.kernels import log_ell_from_phi
-from infgp.model import Data, Model, State, log_likelihood
-from infgp.partition import canonical
-from infgp.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
+from infgp.core.kernels import log_ell_from_phi
+from infgp.core.model import Data, Model, State, log_likelihood
+from infgp.core.partition import canonical
+from infgp.core.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
 from infgp.testing import frequency_test
 
 # No scale, noise or concentration equals one: factors that are dropped or squared must show.

@@ -38,6 +38,58 @@ def test_no_import_cycle():
         done |= free
 
 
+#: From the ground up: a module imports from its own layer or from those before it.
+LAYERS = (
+    {"errors", "progress"},
+    {"core"},
+    {"space", "calling", "sample"},
+    {"predict"},
+    {"search"},
+    {"estimator", "optuna", "run", "plot", "testing"},
+    {"app"},
+    {"bench"},
+)
+
+
+def layer(module: str) -> int:
+    part = module.split(".")[1]
+    return next(k for k, names in enumerate(LAYERS) if part in names)
+
+
+def all_imports(path: Path) -> set[str]:
+    """Modules of infgp that a file imports anywhere, inside functions too, but not for types alone."""
+    tree, found = ast.parse(path.read_text()), set()
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if (
+            id(node) not in typing_only
+            and isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("infgp.")
+        ):
+            found.add(node.module)
+    return found
+
+
+def test_arrows_point_down_the_layers():
+    """The command line starts the benchmarks, which nothing below it knows: the one arrow that points up."""
+    wrong, seen = [], 0
+    for path in (SOURCE / "infgp").rglob("*.py"):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        if name in ("infgp.__init__", "infgp.app.cli"):
+            continue
+        for needed in all_imports(path):
+            seen += 1
+            if layer(needed) > layer(name):
+                wrong.append(f"{name} -> {needed}")
+    assert seen > 200
+    assert not wrong
+
+
 def test_nothing_imports_the_test_tools():
     assert not [name for name, needs in graph().items() if "infgp.testing" in needs]
 
@@ -59,7 +111,7 @@ def test_compiled_code_is_cached_between_processes():
     """A second process loads what the first has compiled: cache hits only, no misses."""
     code = """
 import numpy as np, infgp
-from infgp import compiled
+from infgp.sample import compiled
 x = np.random.default_rng(0).random((9, 2))
 infgp.InfiniteGP(n_warmup=2, n_samples=2, n_chains=1, random_state=0).fit(x, x[:, 0])
 stats = compiled.draw_scales.stats, compiled.label_sweep.stats, compiled.split_or_merge.stats

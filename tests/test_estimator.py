@@ -9,8 +9,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.utils.estimator_checks import check_estimator
 
 from infgp import ConvergenceWarning, InfiniteGP, InvalidInputError, Priors
-from infgp.priors import Fixed, Grid, UniformPhi
-from infgp.scaling import RewardScale
+from infgp.core.priors import Fixed, Grid, UniformPhi
+from infgp.core.scaling import RewardScale
 
 QUICK = {"n_warmup": 40, "n_samples": 10, "thin": 2, "n_chains": 2, "random_state": 0}
 

@@ -8,9 +8,9 @@ import pytest
 
 import infgp.run
 from infgp.errors import InvalidInputError, MissingExtraError
-from infgp.optimizer import Optimizer
 from infgp.progress import progress_bar
 from infgp.run import maximize, minimize
+from infgp.search.optimizer import Optimizer
 from infgp.space import Choice, Float, Int
 
 LINE = {"x": Float(0.0, 1.0)}

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from infgp.errors import InvalidInputError
 from infgp.space import LARGEST_SOBOL, Choice, Float, Int, Space
-
-from .strategies import choices, floats, ints, spaces, spaces_with_positions
+from tests.strategies import choices, floats, ints, spaces, spaces_with_positions
 
 LARGEST = 2**53
 repeatable = settings(deadline=None, derandomize=True)

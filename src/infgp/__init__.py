@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, MissingExtraError, NumericalError
 
 if TYPE_CHECKING:
+    from infgp.core.priors import Priors
     from infgp.estimator import InfiniteGP
-    from infgp.optimizer import Optimizer
-    from infgp.priors import Priors
     from infgp.run import Result, maximize, minimize
+    from infgp.search.optimizer import Optimizer
     from infgp.space import Choice, Float, Int
 
 __version__ = "0.1.0.dev0"
@@ -45,8 +45,8 @@ _LAZY = {
     "Float": "infgp.space",
     "InfiniteGP": "infgp.estimator",
     "Int": "infgp.space",
-    "Optimizer": "infgp.optimizer",
-    "Priors": "infgp.priors",
+    "Optimizer": "infgp.search.optimizer",
+    "Priors": "infgp.core.priors",
     "Result": "infgp.run",
     "maximize": "infgp.run",
     "minimize": "infgp.run",

@@ -14,17 +14,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from infgp import posterior
-from infgp.diagnostics import diagnose
+from infgp.core.kernels import KERNELS
+from infgp.core.linalg import FloatArray, one_blas_thread
+from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State
+from infgp.core.priors import Fixed, Grid, Priors
+from infgp.core.scaling import InputScale, RewardScale, check_variances
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
-from infgp.kernels import KERNELS
-from infgp.linalg import FloatArray, one_blas_thread
-from infgp.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State
-from infgp.moves.blocked import grid_factors
-from infgp.priors import Fixed, Grid, Priors
+from infgp.predict import mixture as posterior
 from infgp.progress import progress_bar
-from infgp.sampler import ONE_SURFACE_SWEEP, STARTS, THOROUGH_SWEEP, Chain, run_collapsed, run_truncated
-from infgp.scaling import InputScale, RewardScale, check_variances
+from infgp.sample.chain import ONE_SURFACE_SWEEP, STARTS, THOROUGH_SWEEP, Draws, run_collapsed, run_truncated
+from infgp.sample.diagnostics import diagnose
+from infgp.sample.truncated import grid_factors
 
 SAMPLERS = ("collapsed", "truncated")
 #: Predictive components (points × draws × surfaces) held in memory at once.
@@ -54,7 +54,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model, the only one that the truncated sampler knows, and the one used where noise variances are given: own
         scales would multiply these too, and they would not mean what they say.
     local : float, default=0.5
-        Chance, before any data, that a surface belongs to a place (:mod:`infgp.compiled.places`): nearest neighbours
+        Chance, before any data, that a surface belongs to a place (:mod:`infgp.core.places`): nearest neighbours
         are then likely to share it, and it is met near its members. Regions of a
         landscape become local surfaces, modes of the noise and outliers stay global ones. 0 is the paper's model,
         whose surfaces are met everywhere alike. For ``sampler="collapsed"``.
@@ -90,7 +90,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    chains_ : list of Chain
+    chains_ : list of Draws
         The kept draws and their traces.
     diagnostics_ : Diagnosis
         R-hat and effective sample size of label-free summaries.
@@ -207,7 +207,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._warn()
         return self
 
-    def _runner(self, data: Data, model: Model, on_sweep: Callable[[], object]) -> Callable[..., Chain]:
+    def _runner(self, data: Data, model: Model, on_sweep: Callable[[], object]) -> Callable[..., Draws]:
         """The chosen sampler with all but the generator and the start filled in."""
         budget: dict[str, Any] = {
             "n_warmup": self.n_warmup,
@@ -287,7 +287,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model: Model,
         input_scale: InputScale,
         reward_scale: RewardScale,
-        chains: list[Chain],
+        chains: list[Draws],
     ) -> None:
         """Set everything that `fit` learns, in one place and after all that can fail."""
         states = [state for chain in chains for state in chain.states]

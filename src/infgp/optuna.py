@@ -19,14 +19,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, MissingExtraError, check_int
-from infgp.linalg import FloatArray, one_blas_thread
-from infgp.maximise import NARROWEST
-from infgp.optimizer import Optimizer, Posterior, Recommendation
-from infgp.posterior import off_surface_probability
-from infgp.several import suggest_feasible, suggest_scalarised
+from infgp.predict.mixture import off_surface_probability
+from infgp.search.maximise import NARROWEST
+from infgp.search.optimizer import Optimizer, Posterior, Recommendation
+from infgp.search.proposal import suggest
+from infgp.search.several import suggest_feasible, suggest_scalarised
 from infgp.space import Choice, Float, Int, Parameter, Point, Space
-from infgp.thompson import suggest
 
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
@@ -48,7 +48,7 @@ OFF_SURFACE, SURFACES, NU = "infgp:off_surface_probability", "infgp:surfaces", "
 FAILED = "infgp:failed"
 #: ... and the values that a running trial has been given and may not have asked for yet.
 GIVEN = "infgp:given"
-#: Sweeps of the chain for each trial (see `infgp.optimizer.NEXT`): a study's workers all do them, so they are fewer.
+#: Sweeps of the chain for each trial (see `NEXT`): a study's workers all do them, so they are fewer.
 SWEEPS = (60_000, 2, 20)
 #: Constraints beyond this are as good as infinite.
 LARGEST_CONSTRAINT = 1e150

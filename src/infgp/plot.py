@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from infgp.core.linalg import FloatArray
 from infgp.errors import require
-from infgp.linalg import FloatArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from infgp.demo import DemoRun
+    from infgp.app.demo import DemoRun
     from infgp.estimator import InfiniteGP
 
 INK, GREY, BLUE, RED, ORANGE = "#222222", "#8a8a8a", "#1f5fa8", "#c0392b", "#e08e0b"
@@ -99,7 +99,7 @@ def compare_runs(path: str | Path, runs: Sequence[DemoRun], truth: tuple[FloatAr
     Examples
     --------
     >>> import tempfile
-    >>> from infgp import demo
+    >>> from infgp.app import demo
     >>> file = Path(tempfile.mkdtemp()) / "runs.png"
     >>> compare_runs(file, [demo.run("∞-GP", 8, 0, lambda line: None)], (demo.grid(), demo.truth(demo.grid())))
     >>> file.stat().st_size > 0

@@ -11,8 +11,8 @@ from typing import Any
 
 from infgp.calling import caller
 from infgp.errors import InvalidInputError, check_int, check_positive, require
-from infgp.optimizer import Observation, Optimizer, Recommendation
 from infgp.progress import progress_bar
+from infgp.search.optimizer import Observation, Optimizer, Recommendation
 from infgp.space import Parameter, Point, Space
 
 logger = logging.getLogger("infgp")

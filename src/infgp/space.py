@@ -18,7 +18,7 @@ from infgp.errors import InvalidInputError, check_int
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from infgp.linalg import FloatArray
+    from infgp.core.linalg import FloatArray
 
 Scalar: TypeAlias = str | int | float | bool | None
 Point: TypeAlias = dict[str, Scalar]

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import chi2
 
-from infgp.diagnostics import effective_size
-from infgp.linalg import FloatArray
+from infgp.core.linalg import FloatArray
+from infgp.sample.diagnostics import effective_size
 
 S = TypeVar("S")
 Statistics = Callable[[S], Mapping[str, float]]

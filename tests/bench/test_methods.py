@@ -9,11 +9,10 @@ import pytest
 
 from infgp.bench.methods import METHODS, gaussian, hyperparameters, truncated
 from infgp.bench.methods.history import standardise
-from infgp.model import Data
-from infgp.moves import blocked
+from infgp.core.model import Data
+from infgp.sample import truncated as blocked
 from infgp.testing import geweke, mean_test
-
-from ..proofs import GRID, free_model, statistics
+from tests.proofs import GRID, free_model, statistics
 
 X = np.random.default_rng(3).random((12, 2))
 Y = standardise(np.sin(4.0 * X[:, 0]) + X[:, 1] ** 2)

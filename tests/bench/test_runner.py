@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from infgp.app.cli import main
 from infgp.bench import records, runner, suites
 from infgp.bench.core import Method
 from infgp.bench.methods import METHODS
 from infgp.bench.pool import Clock, alone, run_all
 from infgp.bench.tasks import PAPER, TASKS, task
-from infgp.cli import main
 from infgp.errors import InvalidInputError
 
 TASK = task("ackley-ht")
@@ -201,7 +201,7 @@ def command(tmp_path):
     (tmp_path / "plugin.py").write_text(textwrap.dedent(PLUGIN))
 
     def start(*arguments):
-        code = "import sys; from infgp.cli import main; sys.exit(main(sys.argv[1:]))"
+        code = "import sys; from infgp.app.cli import main; sys.exit(main(sys.argv[1:]))"
         fixed = ["bench", "run", "--suite", "mine", "--import", "plugin", "--out", "out"]
         return subprocess.Popen(
             [sys.executable, "-c", code, *fixed, *arguments],

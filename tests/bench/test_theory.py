@@ -11,7 +11,7 @@ from infgp.bench.theory.fits import fit
 from infgp.bench.theory.rewards import NOISES, gaussian_gap, total_variation
 from infgp.bench.theory.runs import method, truncated, untruncated
 from infgp.bench.theory.store import load, measure
-from infgp.partition import expected_surfaces
+from infgp.core.partition import expected_surfaces
 
 LINE = Task("line", 1, "plain", lambda x: x[:, 0], lambda rng, x: float(x[0] + 0.1 * rng.normal()), 1.0)
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from infgp.bench.core import Method, Run, Task
 from infgp.bench.records import Record
+from infgp.core.linalg import one_blas_thread
 from infgp.errors import check_int
-from infgp.linalg import one_blas_thread
+from infgp.search.proposal import Exploration
 from infgp.space import Float, Space
-from infgp.thompson import Exploration
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")

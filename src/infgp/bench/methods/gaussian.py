@@ -16,8 +16,8 @@ import numpy as np
 
 from infgp.bench.methods.history import FloatArray, History, standardise
 from infgp.bench.methods.hyperparameters import Hyperparameters, estimate
+from infgp.core.scaling import RewardScale
 from infgp.errors import require
-from infgp.scaling import RewardScale
 
 #: Slice-sampling iterations at each step, as the paper's B.
 ITERATIONS = 500

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from infgp.compiled.densities import FAST, LOG_2PI, decay, factorise, forward
+from infgp.sample.compiled.densities import FAST, LOG_2PI, decay, factorise, forward
 
 #: Location and standard deviation of the priors of m, log σ², log τ², and of log a and log b. Length-scales have
 #: BoTorch's: location √2 + ½ log d, standard deviation √3.

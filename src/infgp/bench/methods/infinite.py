@@ -10,19 +10,19 @@ import numpy as np
 
 from infgp.bench.methods.history import FloatArray, History
 from infgp.bench.methods.truncated import sweep_many
-from infgp.chain import restandardise
-from infgp.linalg import one_blas_thread
-from infgp.maximise import maximise
-from infgp.model import Data, Model, State
-from infgp.moves.blocked import BlockedState, grid_factors, with_surfaces
-from infgp.optimizer import Optimizer
-from infgp.partition import canonical, truncation_level
-from infgp.paths import Path, draw_path
-from infgp.priors import Fixed, Grid, Priors
-from infgp.sampler import KAPPA, start_state
-from infgp.scaling import RewardScale
+from infgp.core.linalg import one_blas_thread
+from infgp.core.model import Data, Model, State
+from infgp.core.partition import canonical, truncation_level
+from infgp.core.priors import Fixed, Grid, Priors
+from infgp.core.scaling import RewardScale
+from infgp.predict.paths import Path, draw_path
+from infgp.sample.chain import KAPPA, start_state
+from infgp.sample.truncated import BlockedState, grid_factors, with_surfaces
+from infgp.search.maximise import maximise
+from infgp.search.optimizer import Optimizer
+from infgp.search.proposal import best_of
+from infgp.search.warm import restandardise
 from infgp.space import Float, Space
-from infgp.thompson import best_of
 
 #: Gibbs sweeps at each step: the paper's B.
 SWEEPS = 500

@@ -1,4 +1,4 @@
-"""The paper's Algorithm 2 compiled: what :mod:`infgp.moves.blocked` does in a sweep, with its mendings.
+"""The paper's Algorithm 2 compiled: what :mod:`infgp.sample.truncated` does in a sweep, with its mendings.
 
 Steps are numbered as there. The kernel is isotropic, its φ on a grid; the number L of sticks is given. Priors are of
 the kinds of :class:`infgp.Priors`: inverse gamma for σ² and τ², gamma for ν, Gaussian for β.
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from infgp.compiled.densities import factorise, forward, pick
-from infgp.model import Data, Model
-from infgp.moves.blocked import HOP, HOP_SIGMA2, BlockedState, at_index
-from infgp.priors import Gamma, InverseGamma, Normal
+from infgp.core.model import Data, Model
+from infgp.core.priors import Gamma, InverseGamma, Normal
+from infgp.sample.compiled.densities import factorise, forward, pick
+from infgp.sample.truncated import HOP, HOP_SIGMA2, BlockedState, at_index
 
 #: Sweeps for each step 4e. It costs as much as several of them and, next to the joint step, hardly ever moves.
 PHI_EVERY = 10
@@ -60,7 +60,7 @@ def numbers_of(model: Model, p: int) -> Numbers:
 
 @njit(cache=True)
 def _backward(factor: Any, u: Any) -> None:
-    """u becomes C⁻ᵀ u, for a factor of :func:`infgp.compiled.densities.factorise`."""
+    """u becomes C⁻ᵀ u, for a factor of :func:`factorise`."""
     for i in range(u.size - 1, -1, -1):
         u[i] *= factor[i, i]
         for j in range(i):
@@ -262,8 +262,8 @@ def sweep_many(rng: np.random.Generator, state: BlockedState, data: Data, model:
 
     Examples
     --------
-    >>> from infgp.moves.blocked import grid_factors, prior_blocked
-    >>> from infgp.priors import Grid, LogNormal, Priors
+    >>> from infgp.sample.truncated import grid_factors, prior_blocked
+    >>> from infgp.core.priors import Grid, LogNormal, Priors
     >>> rng, x = np.random.default_rng(0), np.linspace(0.0, 1.0, 12).reshape(6, 2)
     >>> priors = Priors(lengthscale=Grid.of(LogNormal(0.0), 2, 5)).resolve(2)
     >>> model, data = Model("se", priors, ard=False), Data(x, x[:, 0])

@@ -13,13 +13,13 @@ import numpy as np
 
 from infgp.bench.core import Method
 from infgp.bench.methods.infinite import GRID, Drawn, Sampler, ThompsonRun, paper_model
-from infgp.model import Data, State
-from infgp.moves import blocked
-from infgp.moves.collapsed import inside_limit
-from infgp.partition import canonical
-from infgp.paths import Path, draw_path, draw_surface_path
-from infgp.priors import Priors
-from infgp.sampler import start_state, sweep
+from infgp.core.model import Data, State
+from infgp.core.partition import canonical
+from infgp.core.priors import Priors
+from infgp.predict.paths import Path, draw_path, draw_surface_path
+from infgp.sample import truncated as blocked
+from infgp.sample.chain import start_state, sweep
+from infgp.sample.moves.collapsed import inside_limit
 
 
 def truncated(sticks: int, sweeps: int, moves: tuple[blocked.Move, ...] = blocked.SWEEP) -> Sampler:

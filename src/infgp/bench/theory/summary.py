@@ -19,7 +19,7 @@ from infgp.bench.theory.store import Record, load, options
 from infgp.bench.theory.surfaces import CONCENTRATIONS, prior_mean
 from infgp.bench.theory.truncation import LEVELS, TASKS, extra
 from infgp.bench.theory.weights import STEPS_4A, STICKS
-from infgp.partition import expected_surfaces
+from infgp.core.partition import expected_surfaces
 
 
 def shown(values: Sequence[float]) -> str:

@@ -16,8 +16,8 @@ from infgp.bench.figures import clean, pyplot, save
 from infgp.bench.theory.fits import fits
 from infgp.bench.theory.rewards import NOISES
 from infgp.bench.theory.store import Record, options
-from infgp.partition import expected_surfaces, urn_sample
-from infgp.priors import Gamma, Priors
+from infgp.core.partition import expected_surfaces, urn_sample
+from infgp.core.priors import Gamma, Priors
 
 CONCENTRATIONS = (0.5, 1.0, 2.0)
 COLOURS = {0.5: "#009E73", 1.0: "#0072B2", 2.0: "#D55E00"}

@@ -19,9 +19,9 @@ from infgp.bench.methods.infinite import Drawn
 from infgp.bench.tasks import task
 from infgp.bench.theory.runs import method, truncated
 from infgp.bench.theory.store import Record, options
-from infgp.model import Data, Model
-from infgp.moves import blocked
-from infgp.priors import Gamma
+from infgp.core.model import Data, Model
+from infgp.core.priors import Gamma
+from infgp.sample import truncated as blocked
 
 TASK, STICKS, STEPS, SWEEPS, SEEDS = "ackley-ns", 4, 100, 500, 3
 #: Iterations for which one column of the heat map stands.

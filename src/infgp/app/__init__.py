@@ -1,0 +1,1 @@
+"""The command line: `infgp run`, `infgp demo`, `infgp bench`."""

@@ -1,0 +1,167 @@
+"""The command line: ``infgp demo``, ``infgp run``, ``infgp bench``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+import numpy as np
+
+from infgp.bench import command as bench
+from infgp.errors import InfGPError, check_int, require
+
+
+def demo(out: str, seed: int, budget: int) -> None:
+    """Optimize the demo's function with one GP and with the ∞-GP, print how they fare, write the picture."""
+    check_int("--budget", budget, 8)
+    check_int("--seed", seed, 0)
+    require("matplotlib", "plot")
+    from infgp.app import demo as task
+    from infgp.plot import compare_runs
+
+    best = task.best_expected()
+    print(f"A function with four peaks; {budget} noisy rewards, one in eight off by ten times the function's range.")
+    print("(The first run on a machine compiles for about half a minute.)")
+    runs = [task.run(name, budget, seed, print) for name in task.CONTESTANTS]
+    print(f"The best expected reward is {best:.3f}.")
+    for r in runs:
+        expected = float(task.truth(np.array(r.recommendation.point["x"])))
+        luckiest = int(np.argmax(r.y))
+        print(
+            f"  {r.name:>6} recommends x = {r.recommendation.point['x']:.2f}, whose expected reward is {expected:.3f} "
+            f"(it believes {r.recommendation.mean:.2f} ± {r.recommendation.std:.2f}); cumulative regret "
+            f"{r.regret.sum():.1f}; its luckiest draw was {r.y[luckiest]:.1f} at x = {r.x[luckiest]:.2f}"
+        )
+    grid = task.grid()
+    compare_runs(out, runs, (grid, task.truth(grid)))
+    print(f"Picture: {out}")
+
+
+RUN_HELP = """\
+Find the input with the best expected value of a noisy function.
+
+The function is called with the parameters by name, f(rate=0.01, kind="b"), or, if it has a single parameter whose name
+is not in the space, with all of them in one dict. It returns a number; None or NaN for a failed evaluation.
+
+The space is a TOML file with a line for each parameter:
+
+    rate = { type = "float", low = 1e-4, high = 1.0, log = true }
+    layers = { type = "int", low = 1, high = 6 }
+    kind = { type = "choice", options = ["a", "b"] }
+
+Everything is stored as it happens. A run that was stopped, or killed, goes on when the same command is given again;
+given on several machines with one --storage, they share the work. Any tool that knows Optuna reads the study.
+"""
+RUN_EXAMPLES = """\
+examples:
+  infgp run train:loss --space space.toml --trials 200 --jobs 4 --minimize
+  infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
+  optuna-dashboard sqlite:///infgp.db
+
+exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C
+"""
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``infgp run``."""
+    add = parser.add_argument
+    add("objective", metavar="module:function", help="the function, found from this folder or among what is installed")
+    add("--space", required=True, metavar="FILE", help="the parameters, in TOML (see above)")
+    add("--trials", type=int, required=True, metavar="N", help="trials that the study is to have in the end")
+    add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
+    add(
+        "--storage",
+        metavar="URL",
+        help="database: sqlite:///file.db, postgresql+psycopg://…, mysql+pymysql://… (default: the environment "
+        "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
+    )
+    add("--study", metavar="NAME", help="name of the study, by which it goes on (default: module:function)")
+    add("--minimize", action="store_true", help="find the least expected value, not the largest")
+    add("--seed", type=int, metavar="S", help="random seed")
+    add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
+    add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
+    add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command ``infgp run``: its exit code."""
+    optuna = require("optuna", "cli")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    from infgp.app.launch import Interrupted, Plan, hide_password
+    from infgp.app.launch import run as launch
+    from infgp.app.live import conclude, live
+
+    settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
+    settings["storage"] = options.storage or os.environ.get("INFGP_STORAGE") or Plan.storage
+    plan = Plan(**settings)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # scripts start processes in the background without it
+    try:
+        with live(plan) as listen:
+            study = launch(plan, listen)
+        print(conclude(study))
+    except (Interrupted, KeyboardInterrupt) as stop:
+        print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
+        return 130
+    except InfGPError as error:
+        print(f"infgp: {hide_password(plan.storage, ' '.join(str(error).split()))}", file=sys.stderr)
+        return 1
+    except Exception:  # a bug of ours, with no password in its report
+        print(hide_password(plan.storage, traceback.format_exc()), file=sys.stderr, end="")
+        return 1
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the command ``infgp``.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    Traceback (most recent call last):
+        ...
+    SystemExit: 0
+    """
+    from infgp import __version__
+
+    parser = argparse.ArgumentParser(prog="infgp", description="Bayesian optimization when rewards misbehave.")
+    parser.add_argument("--version", action="version", version=f"infgp {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    demo_parser = commands.add_parser(
+        "demo", help="optimize a function whose rewards have outliers, with one GP and with the ∞-GP"
+    )
+    demo_parser.add_argument("--out", default="infgp-demo.png", help="picture to write (default: %(default)s)")
+    demo_parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    demo_parser.add_argument("--budget", type=int, default=50, help="evaluations for each (default: %(default)s)")
+    add_run(
+        commands.add_parser(
+            "run",
+            help="optimize a function of yours; stored as it happens, on any number of machines",
+            description=RUN_HELP,
+            epilog=RUN_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    bench.add_arguments(
+        commands.add_parser(
+            "bench",
+            help="run the paper's experiments; draw its figures and tables",
+            description=bench.HELP,
+            epilog=bench.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "run":
+            return run(options)
+        if options.command == "bench":
+            return bench.act(options)
+        demo(options.out, options.seed, options.budget)
+    except InfGPError as error:
+        print(f"infgp: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,109 @@
+"""What ``infgp run`` shows: a table that changes in place on a terminal, a line for each trial elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from infgp.app.launch import Listener, Plan, Progress, counts
+from infgp.errors import InfGPError, require
+from infgp.optuna import OFF_SURFACE
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.trial import FrozenTrial
+
+#: Trials that the table shows.
+ROWS = 12
+#: Least seconds between two tables.
+BLINK = 0.2
+
+
+@contextmanager
+def live(plan: Plan) -> Iterator[Listener]:
+    """A context whose value is to be called with each :class:`~infgp.app.launch.Progress`."""
+    require("rich", "cli")
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        yield _Lines(plan)
+        return
+    shown, drawn = Progress([], 0, plan.trials), 0.0
+    with Live(console=console, auto_refresh=False) as screen:
+
+        def listen(progress: Progress) -> None:
+            nonlocal shown, drawn
+            shown = progress if progress.trials else replace(shown, note=progress.note)
+            if time.monotonic() - drawn >= BLINK:
+                drawn = time.monotonic()
+                screen.update(table(plan, shown), refresh=True)
+
+        yield listen
+        screen.update(table(plan, shown), refresh=True)
+
+
+class _Lines:
+    """A line for each trial that ends, and for each change of the note."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._note, self._done = plan, "", 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Print what is new."""
+        if progress.trials:
+            self._done = sum(map(counts, progress.trials))
+        if progress.finished is not None:
+            self._done += counts(progress.finished)
+            number, cells = progress.finished.number, _cells(progress.finished)
+            print(f"[{self._done}/{self._plan.trials}] trial {number}: {' '.join(cells)}", flush=True)
+        if progress.note and progress.note != self._note:
+            print(f"({progress.note})", flush=True)
+        self._note = progress.note
+
+
+def table(plan: Plan, progress: Progress) -> Any:
+    """The table: latest trials, running ones last."""
+    from rich.table import Table
+
+    done = sum(map(counts, progress.trials))
+    out = Table(title=f"{plan.name}: {done} of {progress.total} trials, {progress.running} running here")
+    for heading in ("trial", "value", "off surface", "point"):
+        out.add_column(heading)
+    for trial in progress.trials[-ROWS:]:
+        value, off, point = _cells(trial)
+        out.add_row(str(trial.number), value, off, point)
+    out.caption = progress.note
+    return out
+
+
+def _cells(trial: FrozenTrial) -> tuple[str, str, str]:
+    state = trial.state.name.lower()
+    value = f"{trial.value:.6g}" if state == "complete" else state
+    off = trial.user_attrs.get(OFF_SURFACE)
+    items = trial.params.items()
+    point = ", ".join(f"{k}={v:.5g}" if isinstance(v, float) else f"{k}={v}" for k, v in items)
+    return value, "" if off is None else f"{off:.2f}", point
+
+
+def conclude(study: Study) -> str:
+    """The recommendation in a few lines; where there is none, why."""
+    from infgp.optuna import InfGPSampler
+
+    assert isinstance(study.sampler, InfGPSampler)
+    try:
+        found = study.sampler.recommend(study)
+    except (InfGPError, ArithmeticError, ValueError) as error:
+        return f"No recommendation: {error}"
+    lines = [f"  {name} = {value!r}" for name, value in found.point.items()]
+    return "\n".join(
+        [
+            f"Recommended, with an expected value of {found.mean:.6g} ± {found.std:.2g}:",
+            *lines,
+            f"The luckiest value was {study.best_value:.6g} in trial {study.best_trial.number}.",
+        ]
+    )

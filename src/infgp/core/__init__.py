@@ -1,0 +1,1 @@
+"""What the model is: linear algebra, kernels, priors, partitions, units, states; imports nothing but errors."""

@@ -1,0 +1,353 @@
+"""The ∞-GP: what the parameters are, their joint density with the data, and how to simulate both.
+
+    y_i = h(x_i)ᵀβ + ξ^(z_i)(x_i) + ε_i,   ε_i ~ N(0, τ² + v_i),   ξ^(l) ~ GP(0, σ² ρ_φ) i.i.d.,   z ~ urn(ν)
+
+with h(x) = (1, x), inputs x in the unit cube and standardised rewards y (paper, section 3). Known noise variances v_i
+are zero unless given.
+
+Scales are kept per surface: ``phi``, ``sigma2`` and ``tau2`` have a leading axis of length one (shared by all
+surfaces, the paper's model) or of length K (one entry per label).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
+from infgp.core.linalg import FloatArray, cholesky, log_normal_pdf, log_student_pdf, solve_lower
+from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
+from infgp.core.places import Places, cut_edges, log_cohesion, places_of
+from infgp.core.priors import Fixed, Priors
+
+#: The length-scales of a surface of grade g are the shared ones divided by this number to the power g.
+ROUGHER = 4.0
+#: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
+OWN_SCALE_SHAPE = 2.0
+#: Prior probabilities of the grades, where surfaces have length-scales of their own.
+OWN_GRADES = (0.6, 0.25, 0.15)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Observations: inputs in the unit cube (n, d), standardised rewards (n,), their known noise variances (n,)."""
+
+    x: FloatArray
+    y: FloatArray
+    noise: FloatArray = field(default_factory=lambda: np.empty(0))  # zeros, if not given
+
+    def __post_init__(self) -> None:
+        if not self.noise.size:
+            object.__setattr__(self, "noise", np.zeros(self.y.size))
+
+    @cached_property
+    def h(self) -> FloatArray:
+        """Trend regressors (1, x), shape (n, d + 1)."""
+        return trend(self.x)
+
+    @cached_property
+    def places(self) -> Places:
+        """The graph of the inputs."""
+        return places_of(self.x)
+
+    def noisier(self, variance: float) -> Data:
+        """The same with `variance` added to the known noise of every reward."""
+        other = replace(self, noise=self.noise + variance)
+        vars(other).update(h=self.h, places=self.places)  # which do not depend on it
+        return other
+
+
+@dataclass(frozen=True)
+class Model:
+    """Kernel and priors.
+
+    Attributes
+    ----------
+    kernel : {"se", "matern52"}
+    priors : Priors
+        Resolved for the dimension.
+    ard : bool
+        A φ for each coordinate.
+    scale_shape : float
+        Where positive, the shape a of a scale s_l ~ InverseGamma(a, a) that multiplies σ², τ² and v of surface l (v is
+        then known up to that scale). It is integrated out: surfaces are then Student-t processes with 2a degrees of
+        freedom. Zero: s_l = 1.
+    local : float
+        Chance π that a surface has a place: partitions have prior weight Π_l c(S_l) on top of the urn's, with
+        c(S) = 1 − π + π g(S), where g counts the neighbours that S parts (:mod:`infgp.core.places`). Zero: the
+        paper's model, blind to the inputs.
+    grades : tuple of float
+        Prior probabilities of a surface's grade g = 0, 1, …: its length-scales are the shared ones divided by
+        ROUGHER^g. With a single one all surfaces share them.
+    """
+
+    kernel: str
+    priors: Priors
+    ard: bool
+    scale_shape: float = 0.0
+    local: float = 0.0
+    grades: tuple[float, ...] = (1.0,)
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """One occupied surface of a state: its members, its scales, and by what these have been multiplied."""
+
+    members: IntArray
+    phi: FloatArray
+    sigma2: float
+    tau2: float
+    scale: float = 1.0
+
+    def noise(self, known: FloatArray) -> FloatArray:
+        """Noise variance of each member, τ² + v, from the known part of all observations."""
+        return self.tau2 + self.scale * known[self.members]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Parameters with the surfaces and their weights integrated out.
+
+    Attributes
+    ----------
+    labels : int array, shape (n,)
+        Surface of each observation.
+    beta : array, shape (d + 1,)
+        Trend coefficients, intercept first.
+    nu : float
+        Concentration.
+    phi : array, shape (1 or K, d)
+        Inverse squared length-scales.
+    sigma2, tau2 : arrays, shape (1 or K,)
+        Variance of a surface and of the noise about it.
+    scale : array, shape (1 or K + 1,)
+        Multiplier of both (and of v) for each surface and for a new one, where surfaces have scales of their own and
+        these have been drawn (for prediction); a single one otherwise.
+    grade : int array, shape (1, K or K + 1)
+        How rough the surfaces are (see `Model.grades`); with an entry for a new one in states for prediction.
+    """
+
+    labels: IntArray
+    beta: FloatArray
+    nu: float
+    phi: FloatArray
+    sigma2: FloatArray
+    tau2: FloatArray
+    scale: FloatArray = field(default_factory=lambda: np.ones(1))
+    grade: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+
+    @property
+    def n_surfaces(self) -> int:
+        """Number of occupied surfaces."""
+        return int(np.unique(self.labels).size)
+
+    @property
+    def main(self) -> int:
+        """Label of the surface with the most observations (the first of them, if several)."""
+        return int(np.argmax(np.bincount(self.labels)))
+
+    def surface(self, label: int) -> Surface:
+        """Members and scales of the surface with this label; without members it is a new surface."""
+        s = label if self.sigma2.size > 1 else 0
+        scale = float(self.scale[label if self.scale.size > 1 else 0])
+        members = np.flatnonzero(self.labels == label)
+        phi = self.phi[s] * ROUGHER ** (2.0 * self.grade[label if self.grade.size > 1 else 0])
+        return Surface(members, phi, float(self.sigma2[s] * scale), float(self.tau2[s] * scale), scale)
+
+    @property
+    def observed_grades(self) -> IntArray:
+        """Grade of the surface of each observation, shape (n,)."""
+        return self.grade[self.labels] if self.grade.size > 1 else np.full(self.labels.size, self.grade[0])
+
+    def surfaces(self) -> Iterator[Surface]:
+        """The occupied surfaces, in the order of their labels."""
+        return (self.surface(int(label)) for label in np.unique(self.labels))
+
+
+def by_label(model: Model, labels: IntArray, grade: IntArray) -> IntArray:
+    """Grades of the surfaces, as a state has them, from one for each observation."""
+    if len(model.grades) == 1:
+        return np.zeros(1, dtype=np.int64)
+    out = np.zeros(int(labels.max()) + 1, dtype=np.int64)
+    out[labels] = grade
+    return out
+
+
+def trend(x: FloatArray) -> FloatArray:
+    """h(x) = (1, x), shape (n, d + 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trend(np.array([[0.5, 0.25]]))
+    array([[1.  , 0.5 , 0.25]])
+    """
+    return np.column_stack((np.ones(x.shape[0]), x))
+
+
+def covariance(model: Model, surface: Surface, x: FloatArray, noise: FloatArray) -> FloatArray:
+    """Covariance of the rewards of a surface's members, σ² ρ + diag(τ² + v), from all inputs and v."""
+    members = x[surface.members]
+    cov = surface.sigma2 * correlation(model.kernel, members, members, surface.phi)
+    cov.flat[:: members.shape[0] + 1] += surface.noise(noise)
+    return cov
+
+
+def log_likelihood(state: State, data: Data, model: Model) -> float:
+    """log p(y | z, β, Θ), surfaces and their own scales integrated out."""
+    r = data.y - data.h @ state.beta
+    return sum(log_evidence(s, r, data, model) for s in replace(state, scale=np.ones(1)).surfaces())
+
+
+def log_evidence(surface: Surface, residual: FloatArray, data: Data, model: Model) -> float:
+    """Log density of the residuals of a surface's members: Gaussian, or Student-t where surfaces have own scales.
+
+    The surface is one of a state in which these have not been drawn.
+    """
+    cov, a = covariance(model, surface, data.x, data.noise), model.scale_shape
+    own = residual[surface.members]
+    return float(log_student_pdf(own, cov, dof=2.0 * a) if a else log_normal_pdf(own, cov))
+
+
+def log_cohesions(state: State, data: Data, model: Model) -> FloatArray:
+    """log c of the occupied surfaces, in the order of their labels."""
+    sizes = np.bincount(state.labels)
+    pairs = zip(sizes, cut_edges(data.places.near, state.labels, sizes.size), strict=True)
+    return np.array([log_cohesion(size, cut, data.places, model.local) for size, cut in pairs if size])
+
+
+def log_prior(state: State, data: Data, model: Model) -> float:
+    """log p(z, β, Θ | x), as a density in (β, ν, log ℓ, σ², τ²); with local surfaces up to a constant."""
+    p = model.priors
+    assert p.beta is not None, "Priors.resolve sets the prior of beta"
+    log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
+    _, first = np.unique(state.labels, return_index=True)
+    return (
+        urn_logpdf(state.labels, state.nu)
+        + float(log_cohesions(state, data, model).sum())
+        + float(np.log(np.array(model.grades))[state.observed_grades[first]].sum())
+        + p.beta.logpdf(state.beta)
+        + p.nu.logpdf(state.nu)
+        + p.lengthscale.logpdf(log_ell)
+        + p.sigma2.logpdf(state.sigma2)
+        + p.tau2.logpdf(state.tau2)
+    )
+
+
+def log_joint(state: State, data: Data, model: Model) -> float:
+    """log p(y, z, β, Θ): surfaces and weights integrated out, labels by the untruncated urn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> x = rng.random((5, 1))
+    >>> state = prior_draw(rng, x, model)
+    >>> bool(np.isfinite(log_joint(state, Data(x, simulate_y(rng, state, x, model)), model)))
+    True
+    """
+    return log_likelihood(state, data, model) + log_prior(state, data, model)
+
+
+def draw_log_ell(rng: np.random.Generator, model: Model, n_features: int) -> FloatArray:
+    """log ℓ from its prior, shape (d,)."""
+    prior = model.priors.lengthscale
+    if isinstance(prior, Fixed):
+        return np.full(n_features, np.log(prior.value))
+    return np.broadcast_to(prior.sample(rng, n_features if model.ard else 1), (n_features,))
+
+
+def grades_from_prior(rng: np.random.Generator, grades: Sequence[float] | FloatArray, size: int) -> IntArray:
+    """Grades of surfaces from their prior, shape (size,)."""
+    return np.asarray(np.searchsorted(np.cumsum(grades)[:-1], rng.random(size)))
+
+
+def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation: int | None = None) -> State:
+    """Draw every parameter from its prior, for inputs `x`.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    x : array, shape (n, d)
+    model : Model
+    truncation : int, optional
+        Number of sticks of a truncated prior. Default: the untruncated urn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = Model("matern52", Priors().resolve(2), ard=True)
+    >>> prior_draw(np.random.default_rng(0), np.zeros((4, 2)), model).phi.shape
+    (1, 2)
+    """
+    n, d = x.shape
+    p = model.priors
+    assert p.beta is not None
+    nu = float(p.nu.sample(rng, 1)[0])
+    if truncation is None:
+        labels = canonical(urn_sample(rng, n, nu))
+    else:
+        log_w = stick_sample(rng, nu, np.zeros(truncation, dtype=np.int64))
+        labels = draw_categorical(rng, np.broadcast_to(log_w, (n, truncation)))
+    return State(
+        labels=labels,
+        beta=p.beta.sample(rng, d + 1),
+        nu=nu,
+        phi=phi_from_log_ell(draw_log_ell(rng, model, d))[None, :],
+        sigma2=p.sigma2.sample(rng, 1),
+        tau2=p.tau2.sample(rng, 1),
+        grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
+    )
+
+
+def simulate_y(
+    rng: np.random.Generator, state: State, x: FloatArray, model: Model, noise: FloatArray | None = None
+) -> FloatArray:
+    """Rewards at `x` given the parameters and, if any, known noise variances: fresh surfaces, fresh noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 3)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> simulate_y(rng, prior_draw(rng, x, model), x, model).shape
+    (3,)
+    """
+    y = trend(x) @ state.beta
+    for s in state.surfaces():
+        scale = model.scale_shape / rng.standard_gamma(model.scale_shape) if model.scale_shape else 1.0
+        factor = cholesky(covariance(model, s, x, np.zeros(y.size) if noise is None else noise))
+        y[s.members] += np.sqrt(scale) * (factor @ rng.standard_normal(s.members.size))
+    return y
+
+
+def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """The state with scales of each surface, and scale and grade of a new one, drawn; labels must be canonical."""
+    if len(model.grades) > 1:
+        fresh = grades_from_prior(rng, model.grades, 1)
+        state = replace(state, grade=np.append(by_label(model, state.labels, state.observed_grades), fresh))
+    a = model.scale_shape
+    if not a:
+        return state
+    r = data.y - data.h @ state.beta
+    scale = [a / rng.standard_gamma(a)]
+    for s in replace(state, scale=np.ones(1)).surfaces():
+        u = solve_lower(cholesky(covariance(model, s, data.x, data.noise)), r[s.members])
+        scale.append((a + 0.5 * float(u @ u)) / rng.standard_gamma(a + 0.5 * u.size))
+    return replace(state, scale=np.array(scale[1:] + scale[:1]))
+
+
+def draw_categorical(rng: np.random.Generator, log_p: FloatArray) -> IntArray:
+    """One index per row with probability proportional to exp(log_p), by the Gumbel-max trick.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draw_categorical(np.random.default_rng(0), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
+    array([1, 0])
+    """
+    return np.asarray(np.argmax(log_p - np.log(rng.standard_exponential(log_p.shape)), axis=1))

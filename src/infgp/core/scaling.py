@@ -1,0 +1,151 @@
+"""From the user's units to the model's and back: inputs to the unit cube, rewards to a robust standard scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infgp.core.linalg import FloatArray
+from infgp.errors import InvalidInputError
+
+#: Standardised rewards beyond this cannot be squared and summed safely.
+LARGEST_REWARD = 1e100
+#: Standardised rewards below the first and above the second are bent: they grow with the logarithm.
+STRAIGHT = (-1.0, 2.0)
+
+
+def check_variances(values: object, n: int) -> FloatArray:
+    """Noise variances as an array of shape (n,), zeros for None; raise unless all are finite and not negative.
+
+    Examples
+    --------
+    >>> check_variances([0.5, 0], 2)
+    array([0.5, 0. ])
+    """
+    if values is None:
+        return np.zeros(n)
+    try:
+        variances = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"noise_variance must be made of numbers, but got {values!r}.") from None
+    if variances.shape != (n,):
+        raise InvalidInputError(
+            f"noise_variance must have one entry for each of the {n} rewards, but has shape {variances.shape}."
+        )
+    bad = np.flatnonzero(~((variances >= 0.0) & (variances < np.inf)))
+    if bad.size:
+        raise InvalidInputError(
+            f"noise_variance must be finite and >= 0, but that of reward {bad[0]} is {float(variances[bad[0]])!r}; "
+            "give the square of its standard error, or 0 where none is known."
+        )
+    return variances
+
+
+@dataclass(frozen=True)
+class InputScale:
+    """Affine map of each input's training range to [0, 1]; a constant input keeps its unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scale = InputScale.fit(np.array([[0.0, 5.0], [10.0, 5.0]]))
+    >>> scale.to_unit(np.array([[5.0, 6.0]]))
+    array([[0.5, 1. ]])
+    """
+
+    low: FloatArray
+    span: FloatArray
+
+    @classmethod
+    def fit(cls, x: FloatArray) -> InputScale:
+        """The map for the inputs `x`, shape (n, d)."""
+        low = x.min(axis=0)
+        with np.errstate(over="ignore"):
+            span = x.max(axis=0) - low
+        if not np.isfinite(span).all():
+            k = int(np.argmax(~np.isfinite(span)))
+            raise InvalidInputError(f"Column {k} of X spans more than a float can hold; use its logarithm.")
+        return cls(low, np.where(span > 0.0, span, 1.0))
+
+    def to_unit(self, x: FloatArray) -> FloatArray:
+        """Inputs in the model's units."""
+        return (x - self.low) / self.span
+
+
+@dataclass(frozen=True)
+class RewardScale:
+    """Median 0 and half the 16–84 % range 1, so that outliers do not set the unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scale = RewardScale.fit(np.array([1.0, 2.0, 3.0, 4.0, 1e9]))
+    >>> scale.location
+    3.0
+    """
+
+    location: float
+    scale: float
+
+    @classmethod
+    def fit(cls, y: FloatArray) -> RewardScale:
+        """The scale of the rewards `y`, shape (n,).
+
+        Where most rewards are equal, their standard deviation is the unit; where all are, one is.
+        """
+        low, middle, high = np.percentile(y, (16.0, 50.0, 84.0))
+        with np.errstate(over="ignore"):
+            candidates = (high / 2.0 - low / 2.0, float(np.std(y)), 1.0)
+            scale = next(s for s in candidates if s > 0.0)
+            reach = float(np.max(np.abs(y - middle))) / scale
+        if not np.isfinite(scale) or not reach <= LARGEST_REWARD:
+            i = int(np.argmax(np.abs(y / 2.0 - middle / 2.0)))
+            raise InvalidInputError(
+                f"y[{i}]={y[i]!r} is too far from the median {middle!r} for floating-point arithmetic; "
+                "leave that observation out (as a failed evaluation) or transform y."
+            )
+        return cls(float(middle), float(scale))
+
+    def to_standard(self, y: FloatArray) -> FloatArray:
+        """Rewards in the model's units."""
+        return (y - self.location) / self.scale
+
+    def variances_to_standard(self, variances: FloatArray) -> FloatArray:
+        """Noise variances in the model's units; what is next to infinite there stays a number."""
+        with np.errstate(over="ignore"):
+            return np.minimum(variances / self.scale / self.scale, LARGEST_REWARD)
+
+    def from_standard(self, y: FloatArray) -> FloatArray:
+        """Rewards in the user's units."""
+        return self.location + self.scale * y
+
+
+def bend(z: FloatArray) -> FloatArray:
+    """Standardised rewards with both ends drawn in: straight over a middle range, logarithmic beyond, smooth between.
+
+    What is far below the median need not be resolved to find the maximum, and what is far above is rarely true.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bend(np.array([-1e6, -1.0, 0.5, 2.0, 1e6])).round(1)
+    array([-14.8,  -1. ,   0.5,   2. ,  15.8])
+    """
+    straight = np.clip(z, *STRAIGHT)
+    beyond = z - straight
+    return np.asarray(straight + np.copysign(np.log1p(np.abs(beyond)), beyond))
+
+
+def unbend(z: FloatArray) -> FloatArray:
+    """Inverse of :func:`bend`, as far as floats reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unbend(bend(np.array([-50.0, 0.5, 9.0]))).round(9)
+    array([-50. ,   0.5,   9. ])
+    """
+    straight = np.clip(z, *STRAIGHT)
+    beyond = z - straight
+    return np.asarray(straight + np.copysign(np.expm1(np.minimum(np.abs(beyond), 300.0)), beyond))

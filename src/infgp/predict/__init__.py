@@ -1,0 +1,1 @@
+"""What the posterior says: predictive mixtures, targets of the search, drawn functions."""

@@ -1,0 +1,1 @@
+"""How the posterior is sampled: chains, moves, compiled loops, diagnostics."""

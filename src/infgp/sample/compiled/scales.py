@@ -1,0 +1,208 @@
+"""Slice sampling of the scales and length-scales; grades of the surfaces."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from infgp.core.model import ROUGHER
+from infgp.sample.compiled.chain import cells, entries, group_order, own_inputs, residual, rows
+from infgp.sample.compiled.densities import (
+    blocks_log_evidence,
+    factorise,
+    fill_blocks,
+    fill_lower,
+    forward,
+    log_evidence,
+    log_total,
+    pick,
+)
+
+#: Length of the interval that a slice is first looked for in, in units of log scale. Much longer than the slice costs a
+#: few evaluations more, shorter means smaller steps; either is correct. Length-scales of inputs that do not matter are
+#: as wide as their prior.
+WIDTH = 5.0
+#: Length-scales that get a line of their own in each update, chosen at random where there are more inputs.
+LINES = 8
+
+
+@njit(cache=True)
+def lengthscale_log_prior(log_ell: float, prior: Any) -> float:
+    """Log density of one log ℓ, up to a constant."""
+    if prior[0] == 1.0:
+        if log_ell < prior[3]:
+            return -np.inf
+        u: float = (log_ell - prior[1]) / prior[2]
+        return -0.5 * u * u
+    if prior[0] == 2.0:
+        if 0.5 * math.exp(-2.0 * log_ell) > prior[1]:
+            return -np.inf
+        return -2.0 * log_ell
+    return 0.0
+
+
+@njit(cache=True)
+def scales_log_prior(theta: Any, priors: Any) -> float:
+    """Log density of θ = (log σ², log τ², log ℓ …), up to a constant; −∞ beyond the largest ratio of σ² to τ²."""
+    total = 0.0
+    if not theta[0] - theta[1] <= math.log(priors.largest_ratio):
+        return -np.inf
+    for k in range(2):
+        if priors.variances[k, 0] > 0.0:
+            total -= priors.variances[k, 0] * theta[k] + priors.variances[k, 1] * math.exp(-theta[k])
+    for k in range(2, theta.size):
+        total += lengthscale_log_prior(theta[k], priors.lengthscale)
+    return total
+
+
+@njit(cache=True)
+def lines_of(rng: Any, priors: Any) -> Any:
+    """Directions for :func:`draw_scales`, zero along what is fixed; shape (lines, parameters)."""
+    ells = priors.lengthscales
+    size = 2 + ells
+    lines = np.zeros((3 + ells, size))
+    lines[0, 0], lines[1, 1] = 1.0, 1.0
+    for k in range(size):
+        lines[2, k] = rng.standard_normal()
+    lines[2, 1] = 0.0
+    if ells > 1:
+        left = LINES
+        for k in range(ells):  # each with the same chance, LINES of them at most
+            if rng.random() * (ells - k) < left:
+                lines[3 + k, 2 + k] = 1.0
+                left -= 1
+    for k in range(size):
+        if (priors.variances[k, 0] if k < 2 else priors.lengthscale[0]) == 0.0:
+            for line in range(lines.shape[0]):
+                lines[line, k] = 0.0
+    return lines
+
+
+@njit(cache=True)
+def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
+    """σ², τ² and ℓ by slice sampling in θ = (log σ², log τ², log ℓ), the surfaces integrated out.
+
+    Lines along log σ² and log τ², one in a random direction of (log σ², log ℓ), which go together, and with several
+    length-scales one along each (some of them, past eight). On each line an interval is thrown over the current point
+    and shrunk until a point on the slice is found (Neal 2003), after four to five evaluations. There is no stepping
+    out: with a fixed length the transition is reversible without it, and cheaper. Returns the number of evaluations.
+    """
+    order, starts = group_order(chain.labels)
+    x, noise = own_inputs(setting, chain, order), entries(setting.noise, order)
+    r = entries(residual(setting, chain), order)
+    d, ells = x.shape[1], priors.lengthscales
+    theta, proposal, phi = np.empty(2 + ells), np.empty(2 + ells), chain.phi.copy()
+    for k in range(2):
+        theta[k] = math.log(chain.scales[k])
+    for k in range(ells):
+        theta[2 + k] = -0.5 * math.log(2.0 * phi[k])
+    rho, trial = np.empty(cells(starts)), np.empty(cells(starts))
+    fill_blocks(setting.kernel, x, starts, phi, rho)
+    value = scales_log_prior(theta, priors)
+    value += blocks_log_evidence(rho, r, noise, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
+    evaluations = 1
+    lines = lines_of(rng, priors)
+    for line in range(lines.shape[0]):
+        step = lines[line]
+        smooth, rough = False, False
+        for k in range(step.size):
+            smooth = smooth or (k < 2 and step[k] != 0.0)
+            rough = rough or (k >= 2 and step[k] != 0.0)
+        if not (smooth or rough):
+            continue
+        level = value - rng.standard_exponential()
+        left = -WIDTH * rng.random()
+        right = left + WIDTH
+        while left < right:
+            t = left + (right - left) * rng.random()
+            for k in range(theta.size):
+                proposal[k] = theta[k] + t * step[k]
+            at = scales_log_prior(proposal, priors)
+            if at > -np.inf:
+                if rough:
+                    for k in range(d):
+                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, ells - 1)])
+                    fill_blocks(setting.kernel, x, starts, phi, trial)
+                sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
+                at += blocks_log_evidence(trial if rough else rho, r, noise, starts, sigma2, tau2, setting.shape)
+                evaluations += 1
+            if at > level:
+                value = at
+                for k in range(theta.size):
+                    theta[k] = proposal[k]
+                    if k < 2 and step[k] != 0.0:
+                        chain.scales[k] = math.exp(theta[k])
+                if rough:
+                    rho, trial = trial, rho
+                    for k in range(d):
+                        chain.phi[k] = phi[k]
+                break
+            if t < 0.0:
+                left = t
+            else:
+                right = t
+    return evaluations
+
+
+@njit(cache=True)
+def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
+    """A step of the shared length-scales with the grades summed out, then the grade of each surface.
+
+    The step divides all length-scales by a power of ROUGHER, drawn from a law that is symmetric about zero; in log ℓ it
+    is a translation. Surfaces that keep their own length-scales change their grades with it, and those that are the
+    better for others change these: modes that grades alone, or length-scales alone, do not connect.
+    """
+    grades = setting.grades.size
+    if grades == 1:
+        return
+    step, change = int(rng.random() * (grades - 1)) + 1, 0.0
+    if rng.random() < 0.5:
+        step = -step
+    for k in range(priors.lengthscales):
+        log_ell = -0.5 * math.log(2.0 * chain.phi[k])
+        change += lengthscale_log_prior(log_ell - step * math.log(ROUGHER), priors.lengthscale)
+        change -= lengthscale_log_prior(log_ell, priors.lengthscale)
+    if priors.lengthscale[0] == 0.0 or not change > -np.inf:
+        step, change = 0, 0.0
+    order, starts = group_order(chain.labels)
+    groups, first = starts.size - 1, min(step, 0)
+    log_p = levels_log_evidence(setting, chain, order, starts, first, grades + abs(step))
+    here, there = np.empty((groups, grades)), np.empty((groups, grades))
+    for group in range(groups):
+        for g in range(grades):
+            log_prior = math.log(setting.grades[g])
+            here[group, g] = log_prior + log_p[group, g - first]
+            there[group, g] = log_prior + log_p[group, g + step - first]
+        change += log_total(there[group]) - log_total(here[group])
+    if step != 0 and -rng.standard_exponential() < change:
+        here = there
+        for k in range(chain.phi.size):
+            chain.phi[k] *= ROUGHER ** (2.0 * step)
+    for group in range(groups):
+        chosen = pick(here[group], grades, rng.random(), chain.grade[order[starts[group]]])
+        for a in range(starts[group], starts[group + 1]):
+            chain.grade[order[a]] = chosen
+
+
+@njit(cache=True)
+def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first: int, count: int) -> Any:
+    """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
+
+    Shape (surfaces, count); 0 for surfaces of one observation, whose evidence does not depend on it.
+    """
+    x, noise = rows(setting.x, order), entries(setting.noise, order)
+    r = entries(residual(setting, chain), order)
+    out = np.zeros((starts.size - 1, count))
+    for group in range(starts.size - 1):
+        lo, m = starts[group], starts[group + 1] - starts[group]
+        if m == 1:
+            continue
+        cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
+        for level in range(count):
+            fill_lower(setting.kernel, ROUGHER ** (first + level) * x[lo : lo + m], chain.phi, chain.scales[0], cov)
+            log_det = factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
+            out[group, level] = log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, setting.shape)
+    return out

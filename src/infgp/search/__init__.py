@@ -1,0 +1,1 @@
+"""Where to evaluate next and what to recommend."""

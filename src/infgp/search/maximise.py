@@ -1,0 +1,198 @@
+"""Maximising a score over a space: many candidates, then gradients from the best of them.
+
+What is scored is what is evaluated: integers and choices are rounded before every score. Gradients move the
+continuous coordinates; integers and choices are then improved one at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize as scipy_minimize
+
+from infgp.core.linalg import FloatArray
+from infgp.space import Space
+
+#: Candidates spread over the cube, and candidates around each of the good points.
+SPREAD, AROUND = 1024, 48
+#: Standard deviations of the candidates around a good point, from the widest to the narrowest.
+WIDEST, NARROWEST = 0.2, 0.002
+#: Candidates that gradients start from, and iterations for them; how many of them go on, and iterations for these.
+STARTS, FIRST_ITERATIONS, FINALISTS, ITERATIONS = 64, 10, 6, 60
+#: Rounds of one-at-a-time changes of integers and choices.
+ROUNDS = 4
+
+
+#: Values at the rows of an array of positions, shape (m,).
+Values: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+class Score(Protocol):
+    """A function of the unit cube, in batch."""
+
+    def __call__(self, at: FloatArray) -> FloatArray:
+        """Values at the rows of `at`, shape (m,)."""
+
+    def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values, shape (m,), and gradients, shape (m, d)."""
+
+
+def candidates(
+    rng: np.random.Generator, space: Space, good: FloatArray, spread: int = SPREAD, around: int = AROUND
+) -> FloatArray:
+    """Points over the whole space and, at several scales, around the `good` ones (which are among them).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.space import Float
+    >>> space = Space.of({"a": Float(0, 1)})
+    >>> candidates(np.random.default_rng(0), space, np.array([[0.5]]), 16).shape
+    (65, 1)
+    """
+    d = space.d
+    parts = [space.sobol(rng, spread), good]
+    for centre in good:
+        width = np.exp(rng.uniform(np.log(NARROWEST), np.log(WIDEST), (around, 1)))
+        step = width * rng.standard_normal((around, d))
+        step[rng.random((around, d)) > min(1.0, 10.0 / d)] = 0.0  # sparse where there are many coordinates
+        parts.append(centre + step)
+    return space.snap(np.clip(np.concatenate(parts), 0.0, 1.0))
+
+
+def pick(
+    rng: np.random.Generator, score: Values, space: Space, good: FloatArray, spread: int, around: int
+) -> FloatArray:
+    """The best of some candidates, shape (d,), without gradients; integers and choices are improved from there.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    score : callable
+        Values in batch; no gradients.
+    space : Space
+    good : array, shape (k, d)
+    spread, around : int
+        Candidates over the whole space, and around each good point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.predict.paths import Path
+    >>> from infgp.space import Float
+    >>> space = Space.of({"a": Float(0, 1)})
+    >>> plane = Path(np.array([0.0, 1.0]))
+    >>> bool(pick(np.random.default_rng(0), plane, space, np.array([[0.9]]), 16, 16)[0] > 0.9)
+    True
+    """
+    points = candidates(rng, space, good, spread, around)
+    if space.discrete.any():
+        tops = points[_spread_best(points, _clean(score(points)), FINALISTS)]
+        points = np.concatenate((points, _exchange(score, space, tops)))
+    return np.asarray(points[np.argmax(_clean(score(points)))])
+
+
+def maximise(
+    rng: np.random.Generator, score: Score, space: Space, good: FloatArray, effort: int = 1
+) -> tuple[FloatArray, float]:
+    """The best point found, shape (d,), snapped to the space, and its score.
+
+    Gradients are followed a little way from many candidates, and all the way from the best of these.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    score : Score
+    space : Space
+    good : array, shape (k, d)
+        Points worth a closer look: good observations, maxima of the surfaces.
+    effort : int
+        Multiplies candidates over the whole space and starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.predict.paths import Path
+    >>> from infgp.space import Float
+    >>> space = Space.of({"a": Float(0, 1), "b": Float(0, 1)})
+    >>> x, value = maximise(np.random.default_rng(0), Path(np.array([0.0, 1.0, -1.0])), space, np.empty((0, 2)))
+    >>> x.round(6), round(value, 6)
+    (array([1., 0.]), 1.0)
+    """
+    points = candidates(rng, space, good, effort * SPREAD)
+    values = _clean(score(points))
+    tops = points[_spread_best(points, values, effort * STARTS)]
+    free = ~space.discrete
+    if free.any():
+        tops = _climb(score, space, tops, free, FIRST_ITERATIONS)
+        tops = tops[_spread_best(tops, _clean(score(tops)), effort * FINALISTS)]
+        tops = _climb(score, space, tops, free, ITERATIONS)
+    if space.discrete.any():
+        tops = _exchange(score, space, tops)
+        tops = _climb(score, space, tops, free, ITERATIONS) if free.any() else tops
+    points = np.concatenate((points[[np.argmax(values)]], tops))
+    values = _clean(score(points))
+    best = int(np.argmax(values))
+    return points[best], float(values[best])
+
+
+def _clean(values: FloatArray) -> FloatArray:
+    """What cannot be scored is never chosen."""
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArray:
+    """Indices of good points that are not all in one place: the best, then the best of those away from the chosen."""
+    order = np.argsort(-values, kind="stable")[: 40 * count]
+    apart = 0.03 * np.sqrt(points.shape[1])
+    chosen: list[int] = []
+    for i in order:
+        if not chosen or np.min(np.linalg.norm(points[chosen] - points[i], axis=1)) > apart:
+            chosen.append(int(i))
+        if len(chosen) == count:
+            break
+    return np.array(chosen)
+
+
+def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_], iterations: int) -> FloatArray:
+    """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay."""
+    shape = starts[:, free].shape
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        at = starts.copy()
+        at[:, free] = flat.reshape(shape)
+        value, gradient = score.value_and_gradient(at)
+        if not (np.isfinite(value).all() and np.isfinite(gradient).all()):
+            return np.inf, np.zeros(flat.size)
+        return -float(value.sum()), -gradient[:, free].ravel()
+
+    found = scipy_minimize(
+        objective,
+        starts[:, free].ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * int(np.prod(shape)),
+        options={"maxiter": iterations, "maxcor": 20},
+    )
+    out = starts.copy()
+    out[:, free] = found.x.reshape(shape)
+    return space.snap(out)
+
+
+def _exchange(score: Values, space: Space, starts: FloatArray) -> FloatArray:
+    """Improve integers and choices, one at a time."""
+    out = []
+    for x in starts:
+        best, value = x, float(_clean(score(x[None]))[0])
+        for _ in range(ROUNDS):
+            near = space.neighbours(best)
+            values = _clean(score(near))
+            k = int(np.argmax(values))
+            if not values[k] > value:
+                break
+            best, value = near[k], float(values[k])
+        out.append(best)
+    return np.array(out)

@@ -1,0 +1,197 @@
+"""Workers killed with SIGKILL every few seconds and replaced, servers restarted: nothing that was reported is lost."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from itertools import count
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+from sqlalchemy.pool import NullPool
+
+from infgp.app.launch import INSTEAD_OF
+from tests.servers import Postgres
+
+OBJECTIVE = """
+import math, random, time
+
+def f(a, b, c):
+    time.sleep(0.1)
+    return -(a - 0.3) ** 2 - (b - 0.6) ** 2 - abs(math.log10(c) + 1) + 0.01 * random.gauss(0, 1)
+"""
+SPACE = """
+a = { type = "float", low = 0.0, high = 1.0 }
+b = { type = "float", low = 0.0, high = 1.0 }
+c = { type = "float", low = 0.001, high = 1.0, log = true }
+"""
+REPORTED = re.compile(r"trial (\d+): (\S+)")
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    server = Postgres()
+    yield server
+    server.remove()
+
+
+class Crew:
+    """Processes of ``infgp run`` on one study, each with an evaluation at a time."""
+
+    def __init__(self, folder, url, size, trials, *options):
+        self.folder, self.url, self.trials, self.options, self.numbers = folder, url, trials, options, count()
+        (folder / "objective.py").write_text(OBJECTIVE)
+        (folder / "space.toml").write_text(SPACE)
+        self.workers = [self._start() for _ in range(size)]
+        self.killed = 0
+
+    def _start(self):
+        code = "import sys; from infgp.app.cli import main; sys.exit(main())"
+        arguments = ["run", "objective:f", "--space", "space.toml", "--trials", str(self.trials), "--seed", "0"]
+        env = {**os.environ, "INFGP_STORAGE": self.url}
+        log = self.folder / f"log{next(self.numbers)}"
+        with open(log, "w") as out:
+            command = [sys.executable, "-c", code, *arguments, "--heartbeat", "2", *self.options]
+            worker = subprocess.Popen(command, cwd=self.folder, env=env, stdout=out, stderr=subprocess.STDOUT)
+        return worker, log
+
+    def kill_one(self, rng):
+        """Kill a worker that has got to work."""
+        busy = [
+            k for k, (worker, log) in enumerate(self.workers) if worker.poll() is None and "] trial" in log.read_text()
+        ]
+        if busy:
+            k = rng.choice(busy)
+            self.workers[k][0].kill()
+            self.workers[k][0].wait()
+            self.workers[k] = self._start()
+            self.killed += 1
+
+    def replace_the_failed(self):
+        for k, (worker, _) in enumerate(self.workers):
+            if worker.poll() not in (None, 0):
+                self.workers[k] = self._start()
+
+    def done(self):
+        return all(worker.poll() == 0 for worker, _ in self.workers)
+
+    def output(self):
+        return "".join(path.read_text() for path in self.folder.glob("log*"))
+
+    def end(self):
+        for worker, _ in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+            worker.wait()
+
+
+@contextmanager
+def crew(*arguments):
+    made = Crew(*arguments)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def survive(folder, url, size, trials, every, limit, server=None):
+    """Run a study under fire; returns how many workers were killed."""
+    rng, begin, restarted = random.Random(0), time.monotonic(), server is None
+    with crew(folder, url, size, trials) as workers:
+        next_kill = begin
+        while not workers.done():
+            assert time.monotonic() - begin < limit, workers.output()[-2000:]
+            if time.monotonic() > next_kill:
+                workers.kill_one(rng)
+                next_kill = time.monotonic() + every
+            if not restarted and workers.output().count("] trial") > trials // 2:
+                server.stop()
+                time.sleep(2.0)
+                server.start()
+                restarted = True
+            workers.replace_the_failed()
+            time.sleep(0.1)
+        output, killed = workers.output(), workers.killed
+    assert restarted
+    check(url, output, trials, size)
+    print(f"{size} workers, {killed} killed, {time.monotonic() - begin:.0f} seconds")
+    return killed
+
+
+def check(url, output, trials, size):
+    stored = trials_of(url)
+    complete = {t.number: t for t in stored if t.state == TrialState.COMPLETE}
+    assert trials <= len(complete) < trials + size  # runs that begin a trial at the same moment may pass the budget
+    reported = REPORTED.findall(output)
+    assert len(reported) > trials // 2
+    for number, value in reported:
+        assert f"{complete[int(number)].value:.6g}" == value
+    suggested = [t for t in stored if len(t.params) == 3 and INSTEAD_OF not in t.user_attrs]
+    times = Counter(tuple(t.params.values()) for t in suggested)
+    again = [(t.number, t.state.name, t.params) for t in suggested if times[tuple(t.params.values())] > 1]
+    assert len(suggested) - len(times) < 0.01 * len(suggested), again
+    assert "S3cret" not in output
+    assert "Traceback" not in output
+
+
+def storage(url):
+    """The storage by a connection that does not outlive its use."""
+    return optuna.storages.RDBStorage(url, {"poolclass": NullPool})
+
+
+def trials_of(url):
+    return optuna.load_study(study_name="objective:f", storage=storage(url)).trials
+
+
+def fresh(url):
+    """Forget what an earlier test left in the database."""
+    there = storage(url)
+    for name in optuna.get_all_study_names(there):
+        optuna.delete_study(study_name=name, storage=there)
+
+
+def test_postgres_workers_killed_and_server_restarted(tmp_path, postgres):
+    fresh(postgres.url)
+    assert survive(tmp_path, postgres.url, 3, 24, every=3.0, limit=400.0, server=postgres) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restart", [False, True], ids=["steady", "restarted"])
+def test_postgres_eight_workers(tmp_path, postgres, restart):
+    fresh(postgres.url)
+    killed = survive(tmp_path, postgres.url, 8, 200, 3.0, 1200.0, server=postgres if restart else None)
+    assert killed >= 8
+
+
+@pytest.mark.parametrize("trials", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_sqlite_two_workers(tmp_path, trials):
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    assert survive(tmp_path, url, 2, trials, every=3.0, limit=300.0 + 6.0 * trials) >= 1 + trials // 50
+
+
+def test_a_server_that_stays_down(tmp_path, postgres):
+    """The run waits as long as it was told to, and says in one line what is wrong; what it reported is there."""
+    fresh(postgres.url)
+    out = tmp_path / "log0"
+    with crew(tmp_path, postgres.url, 1, 500, "--patience", "2") as workers:
+        begin = time.monotonic()
+        while out.read_text().count("trial") < 3:
+            assert time.monotonic() - begin < 60.0
+            time.sleep(0.05)
+        postgres.stop()
+        code = workers.workers[0][0].wait(60.0)
+        postgres.start()
+    assert code == 1
+    message = out.read_text().splitlines()[-1]
+    assert message.startswith("infgp: The storage postgresql+psycopg://ann:***@127.0.0.1")
+    assert "has not answered for 2 seconds" in message
+    assert "S3cret" not in out.read_text()
+    stored = {t.number: t.value for t in trials_of(postgres.url)}
+    reported = REPORTED.findall(out.read_text())
+    assert len(reported) >= 3
+    assert all(f"{stored[int(number)]:.6g}" == value for number, value in reported)

@@ -1,0 +1,376 @@
+"""``infgp run``: budgets, resuming, killing, errors in one line, no passwords."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.trial import TrialState, create_trial
+
+from infgp.app.cli import main
+from infgp.app.launch import ERROR, INSTEAD_OF, Plan, _open, _Run, _signals, distributions, hide_password
+from infgp.app.spacefile import read_space
+from infgp.app.workers import Answer
+
+OBJECTIVE = """
+import os, time
+
+def f(x, y):
+    time.sleep(float(os.environ.get("NAP", "0")))
+    value = (x - 0.3) ** 2 + (y - 0.6) ** 2
+    with open("evaluated", "a") as file:
+        print(repr(x), repr(y), repr(value), file=file)
+    return value
+
+def as_dict(point):
+    return point["x"]
+
+def raising(x, y):
+    raise RuntimeError("no\\nluck")
+
+def sometimes(x, y):
+    if x > 0.5:
+        raise RuntimeError("too far")
+    return x
+
+def nothing(x, y):
+    return None if x > 0.5 else x
+
+def dying(x, y):
+    os._exit(3)
+
+def telling(x, y):
+    raise RuntimeError("cannot reach " + os.environ["INFGP_STORAGE"])
+"""
+SPACE = """
+x = { type = "float", low = 0.0, high = 1.0 }
+y = { type = "float", low = 0.0, high = 1.0 }
+"""
+URL = "sqlite:///study.db"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    (tmp_path / "objective.py").write_text(OBJECTIVE)
+    (tmp_path / "space.toml").write_text(SPACE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("INFGP_STORAGE", raising=False)
+    return tmp_path
+
+
+def command(function, trials, *more):
+    return ["run", f"objective:{function}", "--space", "space.toml", "--trials", str(trials), "--storage", URL, *more]
+
+
+def start(*arguments, **environment):
+    """The same in a process of its own."""
+    code = "import sys; from infgp.app.cli import main; sys.exit(main())"
+    env = {**os.environ, **environment}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def trials(name="objective:f"):
+    return optuna.load_study(study_name=name, storage=URL).trials
+
+
+def complete(name="objective:f"):
+    return [t for t in trials(name) if t.state == TrialState.COMPLETE]
+
+
+def evaluated():
+    """Point and value of every evaluation that came to its end."""
+    path = Path("evaluated")
+    return [tuple(map(float, line.split())) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def until(condition, seconds=60.0):
+    begin = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begin < seconds, "it takes too long"
+        time.sleep(0.02)
+
+
+def test_runs_to_its_budget_and_goes_on(capsys):
+    assert main(command("f", 6, "--jobs", "2", "--minimize", "--seed", "0")) == 0
+    assert len(complete()) == len(trials()) == 6
+    out = capsys.readouterr().out
+    assert out.count("] trial ") == 6
+    assert "Recommended" in out
+    assert main(command("f", 9, "--minimize")) == 0
+    assert main(command("f", 9, "--minimize")) == 0  # nothing is left to do
+    assert len(trials()) == 9
+    stored = Counter((t.params["x"], t.params["y"], t.value) for t in complete())
+    assert stored == Counter(evaluated())
+
+
+def test_a_function_of_one_dict(capsys):
+    assert main(command("as_dict", 3)) == 0
+    assert all(t.value == t.params["x"] for t in complete("objective:as_dict"))
+
+
+def test_default_storage_is_a_file_and_the_environment_can_name_another(monkeypatch, capsys):
+    given = ["run", "objective:f", "--space", "space.toml", "--trials", "1"]
+    assert main(given) == 0
+    assert Path("infgp.db").exists()
+    monkeypatch.setenv("INFGP_STORAGE", "sqlite:///other.db")
+    assert main(given) == 0
+    assert Path("other.db").exists()
+
+
+def test_killed_and_resumed():
+    """SIGKILL in the middle: what was reported is there and is not evaluated again; the budget is reached."""
+    first = start(*command("f", 24, "--jobs", "2", "--minimize", "--seed", "1"), NAP="0.05")
+    until(lambda: len(evaluated()) >= 9)
+    first.kill()
+    first.communicate()
+    before = {t.number: (t.params, t.value) for t in complete()}
+    assert len(before) >= 5
+    assert main(command("f", 24, "--jobs", "2", "--minimize", "--heartbeat", "1")) == 0
+    after = {t.number: (t.params, t.value) for t in complete()}
+    assert len(after) == 24
+    assert before.items() <= after.items()
+    times = Counter((x, y) for x, y, _ in evaluated())
+    assert all(times[p["x"], p["y"]] == 1 for p, _ in before.values())
+
+
+def test_ctrl_c_finishes_what_is_running():
+    process = start(*command("f", 50, "--jobs", "2"), NAP="0.5")
+    until(lambda: len(evaluated()) >= 2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Run the same command to go on" in err
+    assert err.count("\n") == 1
+    stored = Counter((t.params["x"], t.params["y"], t.value) for t in trials())  # none failed, none is running
+    assert stored == Counter(evaluated())
+
+
+def test_second_ctrl_c_abandons():
+    process = start(*command("f", 50), NAP="60")
+    until(lambda: Path("study.db").exists() and len(_trials_or_none()) == 1)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert [t.state for t in trials()] == [TrialState.FAIL]
+
+
+def _trials_or_none():
+    try:
+        return trials()
+    except Exception:  # the study is being made
+        return []
+
+
+def test_lost_trials_are_replaced():
+    """One run died after its first sign of life, another before it; both trials are given up in time."""
+    assert main(command("f", 2)) == 0
+    study = optuna.load_study(study_name="objective:f", storage=URL)
+    study.ask(distributions(read_space("space.toml")))
+    with_beat = study.ask(distributions(read_space("space.toml")))
+    study._storage._backend.record_heartbeat(with_beat._trial_id)
+    assert main(command("f", 4, "--heartbeat", "1")) == 0
+    assert Counter(t.state for t in trials()) == {TrialState.COMPLETE: 4, TrialState.FAIL: 2}
+
+
+def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
+    space = read_space("space.toml")
+    plan = Plan("objective:f", "space.toml", 5, storage=URL)
+    with pytest.warns(optuna.exceptions.ExperimentalWarning):
+        study, storage = _open(plan, space)
+    with _signals() as signals:
+        heard = []
+        run = _Run(plan, space, study, storage, signals, heard.append)
+        with pytest.warns(UserWarning, match="Heartbeat"):
+            trial = study.ask(distributions(space))
+        storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)  # the other run
+        run._report(trial, Answer(value=0.25))
+        run._report(trial, Answer(value=0.25))
+    assert [t.value for t in complete()] == [0.25]  # once, though told twice
+    assert complete()[0].user_attrs == {INSTEAD_OF: 0}
+    assert [p.finished.number for p in heard] == [complete()[0].number] * 2  # what is reported is there
+
+
+# --- Errors ----------------------------------------------------------------------------------------------------------
+
+
+def failure(capsys, *arguments):
+    """The one line that an error prints."""
+    assert main(list(arguments)) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("infgp: ")
+    assert err.count("\n") == 1, err
+    return err
+
+
+def test_a_function_that_raises(capsys):
+    err = failure(capsys, *command("raising", 5))
+    assert "RuntimeError: no luck (objective.py, line" in err
+    assert "--keep-going" in err
+    assert [t.state for t in trials("objective:raising")] == [TrialState.FAIL]
+
+
+def test_nothing_is_lost_when_the_function_raises_later(capsys):
+    failure(capsys, *command("sometimes", 12, "--seed", "0", "--jobs", "2"))
+    good = complete("objective:sometimes")
+    assert main(command("sometimes", 12, "--keep-going")) == 0
+    assert all(t in complete("objective:sometimes") for t in good)
+    counted = [
+        t for t in trials("objective:sometimes") if t.state == TrialState.COMPLETE or "infgp:failed" in t.system_attrs
+    ]
+    assert len(counted) == 12
+
+
+def test_none_is_a_failed_evaluation(capsys):
+    assert main(command("nothing", 8, "--seed", "0")) == 0
+    assert {t.state for t in trials("objective:nothing")} == {TrialState.COMPLETE, TrialState.FAIL}
+    assert len(trials("objective:nothing")) == 8
+
+
+def test_a_process_that_dies(capsys):
+    assert "the process died with exit code 3" in failure(capsys, *command("dying", 5))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"run_": "objective:g"}, "has no function 'g'"),
+        ({"run_": "nowhere:f"}, "'nowhere' cannot be imported"),
+        ({"run_": "broken:f"}, "'broken' cannot be imported (ValueError: two lines)"),
+        ({"run_": "objective"}, "must be given as module:function"),
+        ({"--space": "none.toml"}, "none.toml cannot be read"),
+        ({"--trials": "0"}, "--trials must be an integer >= 1"),
+        ({"--jobs": "0"}, "--jobs must be an integer >= 1"),
+        ({"--storage": "study.db"}, "is not a database URL"),
+        ({"--storage": "nosql://x"}, "is not a database URL"),
+        ({"--storage": "sqlite:////no/such/folder/study.db"}, "cannot be opened"),
+        ({"--storage": "sqlite:///objective.py"}, "cannot be opened (file is not a database)"),
+    ],
+    ids=str,
+)
+def test_errors_take_one_line(capsys, change, message):
+    Path("broken.py").write_text("raise ValueError('two\\nlines')")
+    settings = {"run_": "objective:f", "--space": "space.toml", "--trials": "2", "--storage": URL, **change}
+    first = settings.pop("run_")
+    assert message in failure(capsys, "run", first, *[part for item in settings.items() for part in item])
+
+
+def test_other_direction(capsys):
+    assert main(command("f", 1, "--minimize")) == 0
+    assert "was made to minimize; add --minimize" in failure(capsys, *command("f", 2))
+
+
+def test_other_space(capsys):
+    assert main(command("f", 1)) == 0
+    wider, other = 'x = { type = "float", low = 0.0, high = 9.0 }', 'y = { type = "int", low = 0, high = 1 }'
+    Path("space.toml").write_text(f"{wider}\n{other}")
+    err = failure(capsys, *command("f", 2))
+    assert "knows 'y' as FloatDistribution" in err
+    assert "choose another --study" in err
+    assert len(trials()) == 1
+
+
+def test_study_with_several_objectives(capsys):
+    optuna.create_study(study_name="objective:f", storage=URL, directions=["minimize", "maximize"])
+    assert "has 2 objectives; choose another --study" in failure(capsys, *command("f", 2))
+
+
+def test_ctrl_c_before_anything_is_stored():
+    Path("slow.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(60)")
+    process = start("run", "slow:f", "--space", "space.toml", "--trials", "2", "--storage", URL)
+    until(Path("begun").exists)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, "infgp: Stopped.\n")
+    assert not Path("study.db").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Query string argument")
+def test_no_password_from_the_function(capsys, monkeypatch):
+    url = f"{URL}?password=S3cret"
+    monkeypatch.setenv("INFGP_STORAGE", url)
+    assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 0
+    (failed,) = optuna.load_study(study_name="objective:telling", storage=url).trials
+    assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?password=*** ")
+    captured = capsys.readouterr()
+    assert "S3cret" not in captured.out + captured.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://ann:S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:S3cret%40x@127.0.0.1:1/db",
+        "postgresql+psycopg://127.0.0.1:1/db?user=ann&password=S3cret",
+        "mysql+mysqldb://ann:S3cret@127.0.0.1:1/db",  # a driver that is not installed
+        "postgresql+psycopg://ann:S3cret@127.0.0.1:port/db",
+        "nosql://ann:S3cret@127.0.0.1/db",
+    ],
+)
+def test_no_password_in_any_message(capsys, caplog, url):
+    caplog.set_level(0)
+    err = failure(capsys, "run", "objective:f", "--space", "space.toml", "--trials", "2", "--storage", url)
+    seen = err + capsys.readouterr().out + caplog.text
+    assert "S3cret" not in seen
+    assert "The storage" in err
+
+
+def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch):
+    def bug(plan, listen):
+        raise KeyError(plan.storage)
+
+    monkeypatch.setattr("infgp.app.launch.run", bug)
+    url = "postgresql://ann:S3cret@host/db"
+    assert main(["run", "objective:f", "--space", "space.toml", "--trials", "2", "--storage", url]) == 1
+    err = capsys.readouterr().err
+    assert "KeyError" in err
+    assert "S3cret" not in err
+
+
+def test_no_password_in_a_plan_that_is_printed():
+    assert "S3cret" not in repr(Plan("f:f", "space.toml", 1, storage="postgresql://ann:S3cret@host/db"))
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"),
+    [
+        ("mysql+pymysql://a:p:q@h/d", "p:q"),
+        ("postgresql://a:p@ss@h/d", "p@ss"),
+        ("postgresql://h/d?sslpassword=zz", "zz"),
+    ],
+)
+def test_hide_password(url, secret):
+    assert secret not in hide_password(url, f"{url} says {secret}")
+
+
+def test_help_is_enough(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    out = capsys.readouterr().out
+    for word in ('type = "choice"', "--trials", "--jobs", "--storage", "--study", "INFGP_STORAGE", "exit codes"):
+        assert word in out
+
+
+def test_earlier_trials_count():
+    space = distributions(read_space("space.toml"))
+    study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
+    study.add_trial(create_trial(params={"x": 0.1, "y": 0.2}, distributions=space, value=1.0))
+    assert main(command("f", 3)) == 0
+    assert len(evaluated()) == 2
+
+
+def test_the_table_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes the output for a terminal
+    assert main(command("f", 3, "--minimize")) == 0
+    out = capsys.readouterr().out
+    assert "3 of 3 trials" in out
+    assert "off surface" in out
+    assert "] trial " not in out

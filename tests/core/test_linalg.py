@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+
+from infgp.core.linalg import cholesky, log_normal_pdf
+from infgp.errors import NumericalError
+
+
+def test_singular_matrix_gets_the_least_jitter():
+    a = np.ones((50, 50))
+    factor = cholesky(a)
+    assert np.abs(factor @ factor.T - a).max() < 1e-9
+
+
+def test_healthy_matrix_gets_none(rng):
+    a = rng.normal(size=(20, 20))
+    a = a @ a.T + np.eye(20)
+    assert np.allclose(cholesky(a), np.linalg.cholesky(a), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[np.nan]]), -np.eye(2)])
+def test_hopeless_matrix_says_so(bad):
+    with pytest.raises(NumericalError, match="could not be factorised") as error:
+        cholesky(bad)
+    assert error.value.evidence["size"] == bad.shape[0]
+
+
+def test_normal_density(rng):
+    from scipy.stats import multivariate_normal
+
+    a = rng.normal(size=(4, 4))
+    cov, r = a @ a.T + np.eye(4), rng.normal(size=4)
+    assert log_normal_pdf(r, cov) == pytest.approx(multivariate_normal(np.zeros(4), cov).logpdf(r))

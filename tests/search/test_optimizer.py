@@ -1,0 +1,740 @@
+import json
+import logging
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infgp.search.optimizer
+from infgp.core.scaling import STRAIGHT, RewardScale, bend, unbend
+from infgp.errors import InvalidInputError, NumericalError
+from infgp.search.optimizer import Optimizer
+from infgp.search.proposal import Expected
+from infgp.space import Choice, Float, Int, Space
+from tests.strategies import spaces
+
+repeatable = settings(deadline=None, derandomize=True, max_examples=25)
+
+LINE = {"x": Float(0.0, 1.0)}
+SQUARE = {"x": Float(0.0, 1.0), "y": Float(-1.0, 1.0)}
+MIXED = {"x": Float(1e-3, 1.0, log=True), "n": Int(1, 9), "kind": Choice(["a", True, None])}
+
+
+def text(optimizer):
+    """Everything that makes up an optimizer, as a value of its own."""
+    return json.dumps(optimizer.to_json(), sort_keys=True, allow_nan=False)
+
+
+def copy(optimizer):
+    return Optimizer.from_json(json.loads(text(optimizer)))
+
+
+def hill(point):
+    return -sum((float(value) - 0.3) ** 2 for value in point.values())
+
+
+def started(space=LINE, steps=6, seed=3, **options):
+    """An optimizer whose model has been at work."""
+    optimizer = Optimizer(space, seed=seed, **{"n_initial": 3, **options})
+    for _ in range(steps):
+        point = optimizer.ask()
+        optimizer.tell(point, hill(point))
+    return optimizer
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """What reaches the model: data, pending and failed inputs of every step."""
+    seen = []
+    original = infgp.search.optimizer.suggest
+
+    def spy(rng, states, data, *args, **kwargs):
+        seen.append((data, kwargs["pending"], kwargs["failed"]))
+        return original(rng, states, data, *args, **kwargs)
+
+    monkeypatch.setattr(infgp.search.optimizer, "suggest", spy)
+    return seen
+
+
+# --- Ask and tell -----------------------------------------------------------------------------------------------------
+
+
+def test_rewards_come_back_in_any_order():
+    optimizer = Optimizer(SQUARE, seed=0, n_initial=3)
+    points = optimizer.ask(6)
+    assert optimizer.pending == tuple(points)
+    for i in (5, 0, 3):
+        optimizer.tell(points[i], float(i))
+    assert [o.value for o in optimizer.observations] == [5.0, 0.0, 3.0]
+    assert [o.point for o in optimizer.observations] == [points[5], points[0], points[3]]
+    assert optimizer.pending == (points[1], points[2], points[4])
+    assert optimizer.space.validate(optimizer.ask()) not in points
+
+
+def test_points_never_asked_for_count(handed):
+    optimizer = Optimizer(SQUARE, seed=0, n_initial=3)
+    told = [{"x": 0.1 * i, "y": 0.2 * i - 1.0} for i in range(6)]
+    for i, point in enumerate(told):
+        optimizer.tell(point, float(i))
+    assert optimizer.best_observed.point == told[5]
+    optimizer.ask()
+    (data, _, _) = handed[-1]  # the design is over
+    assert np.allclose(data.x, Space.of(SQUARE).to_unit(told))
+
+
+def test_replicates_are_observations_of_their_own(handed):
+    optimizer = Optimizer(LINE, seed=0, n_initial=3, surfaces=1)
+    point = optimizer.ask()
+    for value in (1.0, 2.0, 6.0) * 5:
+        optimizer.tell(point, value)
+    assert len(optimizer.observations) == 15
+    assert optimizer.pending == ()
+    optimizer.ask()
+    assert handed[-1][0].x.tolist() == [[point["x"]]] * 15
+    assert np.unique(handed[-1][0].y).size == 3
+    assert optimizer.predict([point])[0][0] == pytest.approx(3.0, abs=0.5)
+
+
+def test_pending_replicates_are_told_one_at_a_time():
+    optimizer = Optimizer({"k": Int(0, 1)}, seed=0, n_initial=4)
+    points = optimizer.ask(4)
+    assert len({point["k"] for point in points}) == 2
+    optimizer.tell({"k": 0}, 1.0)
+    assert sum(point["k"] == 0 for point in optimizer.pending) == 1
+    assert sum(point["k"] == 1 for point in optimizer.pending) == 2
+
+
+@pytest.mark.parametrize("failure", [None, math.nan, math.inf, -math.inf, np.float64("nan")])
+def test_failures_never_reach_the_likelihood(failure, handed):
+    optimizer = Optimizer(LINE, seed=0, n_initial=3)
+    for i in range(5):
+        optimizer.tell({"x": 0.2 * i}, float(i))
+    optimizer.tell({"x": 0.9}, failure)
+    assert optimizer.observations[-1].value is None
+    assert optimizer.best_observed.value == 4.0
+    optimizer.ask()
+    data, _, failed = handed[-1]
+    assert data.y.size == 5
+    assert not (data.x == 0.9).any()
+    assert failed == pytest.approx(np.array([[0.9]]))
+    assert math.isfinite(optimizer.recommend().mean)
+
+
+def test_pending_points_reach_the_model(handed):
+    optimizer = started()
+    pending = [optimizer.ask()["x"] for _ in range(3)]
+    assert handed[-1][1][:, 0] == pytest.approx(pending[:2])
+
+
+def test_nothing_but_failures():
+    optimizer = Optimizer(MIXED, seed=0, n_initial=2)
+    for _ in range(5):
+        optimizer.tell(optimizer.ask(), None)
+    assert optimizer.best_observed is None
+    assert len({optimizer.space.key(o.point) for o in optimizer.observations}) > 2
+    with pytest.raises(InvalidInputError, match="tell at least one reward"):
+        optimizer.recommend()
+
+
+def test_minimising_mirrors_maximising_number_for_number():
+    up, down = (Optimizer(SQUARE, direction, seed=5, n_initial=4) for direction in ("maximize", "minimize"))
+    for step in range(14):
+        point = up.ask()
+        assert down.ask() == point
+        value = None if step == 6 else hill(point)
+        up.tell(point, value)
+        down.tell(point, None if value is None else -value)
+    assert up.best_observed.point == down.best_observed.point
+    a, b = up.recommend(), down.recommend()
+    assert (a.point, a.mean, a.std, a.best_evaluated) == (b.point, -b.mean, b.std, b.best_evaluated)
+    assert list(a.quantiles) == list(b.quantiles)
+    assert list(a.quantiles.values()) == pytest.approx([-q for q in reversed(b.quantiles.values())])
+    assert list(b.quantiles.values()) == sorted(b.quantiles.values())
+
+
+def test_a_point_that_was_not_evaluated_is_recommended_only_if_it_is_surely_better():
+    between, beyond = Optimizer(SQUARE, seed=0), Optimizer(LINE, seed=0)
+    for x in np.random.default_rng(0).random((30, 2)):
+        between.tell(between.space.from_unit(x[None])[0], -((x - 0.44) ** 2).sum())
+    found = between.recommend()
+    at, evaluated = between.space.to_unit([found.point, found.best_evaluated])
+    assert np.abs(at - 0.44).max() < 0.02 < np.abs(evaluated - 0.44).max()
+    noise = np.random.default_rng(0)
+    for x in np.linspace(0.0, 0.6, 12):  # a line that goes on to rise, perhaps
+        beyond.tell({"x": x}, x + 0.02 * noise.normal())
+    mean, std = beyond.predict([{"x": 0.8}, {"x": 0.6}])
+    assert 0.0 < mean[0] - mean[1] < std[0]
+    assert beyond.recommend().point == beyond.recommend().best_evaluated == {"x": 0.6}
+
+
+@pytest.mark.parametrize("acquisition", ["logei", "thompson", "local"])
+def test_one_lucky_draw_is_not_recommended(acquisition, rng):
+    optimizer = Optimizer(LINE, seed=0, acquisition=acquisition)
+    grid = np.linspace(0.0, 1.0, 25)
+    for i, x in enumerate(grid):
+        optimizer.tell({"x": x}, 5.0 if i == 20 else -4.0 * (x - 0.3) ** 2 + 0.05 * rng.normal())
+    assert optimizer.best_observed.point == {"x": grid[20]}
+    recommended = optimizer.recommend()
+    assert abs(recommended.point["x"] - 0.3) < 0.15
+    assert abs(recommended.best_evaluated["x"] - 0.3) < 0.15
+    assert abs(recommended.mean) < 0.2
+    assert recommended.std < 0.2
+    mean, std = optimizer.predict([recommended.point, {"x": grid[20]}])
+    assert (mean[0], std[0]) == pytest.approx((recommended.mean, recommended.std))
+    assert mean[1] < 0.0
+
+
+def test_withdrawn_points_are_forgotten():
+    optimizer = started()
+    first, second = optimizer.ask(2)
+    optimizer.withdraw(first)
+    assert optimizer.pending == (second,)
+    before = text(optimizer)
+    with pytest.raises(InvalidInputError, match="is not pending"):
+        optimizer.withdraw(first)
+    assert text(optimizer) == before
+    optimizer.tell(first, 1.0)  # it may be told all the same
+    assert optimizer.pending == (second,)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda o: o.tell({"x": 2.0}, 1.0), "x=2.0 is outside"),
+        (lambda o: o.tell({"y": 0.5}, 1.0), "lacks"),
+        (lambda o: o.tell([0.5], 1.0), "A point is a mapping"),
+        (lambda o: o.tell({"x": 0.5}, "good"), "A reward must be a number"),
+        (lambda o: o.tell({"x": 0.5}, [1.0]), "A reward must be a number"),
+        (lambda o: o.tell({"x": 0.5}, 1j), "A reward must be a number"),
+        (lambda o: o.tell(o.pending[0], "good"), "A reward must be a number"),
+        (lambda o: o.withdraw({"x": 2.0}), "x=2.0 is outside"),
+        (lambda o: o.withdraw({"x": 0.123}), "is not pending"),
+        (lambda o: o.ask(0), "n must be an integer >= 1"),
+        (lambda o: o.ask(1.5), "n must be an integer >= 1"),
+        (lambda o: o.ask(True), "n must be an integer >= 1"),
+        (lambda o: o.predict([{"x": 2.0}]), "x=2.0 is outside"),
+    ],
+)
+def test_errors_come_before_any_change(call, message):
+    optimizer = started()
+    optimizer.ask()
+    before = text(optimizer)
+    with pytest.raises(InvalidInputError, match=message):
+        call(optimizer)
+    assert text(optimizer) == before
+
+
+def test_an_integer_beyond_floats_is_no_reward():
+    optimizer = Optimizer(LINE, seed=0)
+    with pytest.raises(InvalidInputError, match="A reward must be a number"):
+        optimizer.tell({"x": 0.5}, 10**400)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"direction": "up"}, "direction='up' is not known"),
+        ({"target": "best"}, "target='best' is not known"),
+        ({"acquisition": "ucb"}, "acquisition='ucb' is not known"),
+        ({"acquisition": "logei", "target": "surface"}, "which is Thompson sampling"),
+        ({"kernel": "rbf"}, "kernel='rbf' is not known"),
+        ({"surfaces": 2}, "surfaces must be None"),
+        ({"regions": None}, "regions must be True or False"),
+        ({"n_initial": 0}, "n_initial must be an integer >= 1"),
+        ({"seed": -1}, "seed must be an integer >= 0"),
+        ({"seed": 1.5}, "seed must be an integer >= 0"),
+        ({"exploration": -0.1}, "exploration must be"),
+        ({"space": {}}, "non-empty mapping"),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Optimizer(**{"space": LINE, **options})
+
+
+def test_asking_before_rewards_gives_distinct_designs():
+    a, b = (Optimizer(SQUARE, seed=seed, n_initial=5).ask(5) for seed in (0, 1))
+    assert len({tuple(point.values()) for point in a + b}) == 10
+    assert Optimizer(SQUARE, seed=0, n_initial=5).ask(5) == a
+    assert Optimizer(SQUARE).ask() != Optimizer(SQUARE).ask()  # no seed, no repetition
+
+
+def test_a_withdrawn_point_of_the_design_does_not_bring_another_one_twice():
+    optimizer = Optimizer(SQUARE, seed=0, n_initial=4)
+    first, second = optimizer.ask(2)
+    optimizer.withdraw(first)
+    assert optimizer.ask() != second
+
+
+def test_what_was_given_and_returned_is_not_shared():
+    optimizer = started()
+    before = text(optimizer)
+    point = optimizer.ask()
+    after = text(optimizer)
+    point["x"] = 7.0
+    optimizer.pending[0]["x"] = 7.0
+    assert text(optimizer) == after != before
+    mine = {"x": 0.5}
+    optimizer.tell(mine, 1.0)
+    mine["x"] = 7.0
+    assert optimizer.observations[-1].point == {"x": 0.5}
+
+
+# --- Recommend --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "mean"}, {"surfaces": 1}, {"kernel": "matern52"}])
+def test_recommending_changes_nothing(options):
+    optimizer = started(SQUARE, **options)
+    other = copy(optimizer)
+    before = text(optimizer)
+    first = optimizer.recommend()
+    assert optimizer.recommend() == first
+    optimizer.predict([first.point])
+    assert text(optimizer) == before
+    assert optimizer.ask() == other.ask()
+
+
+def test_recommendations_before_the_model_has_been_asked():
+    optimizer = Optimizer(MIXED, seed=0, n_initial=20)
+    optimizer.tell({"x": 0.1, "n": 3, "kind": None}, 2.0)
+    recommended = optimizer.recommend()
+    assert optimizer.space.validate(recommended.point) == recommended.point
+    assert recommended.best_evaluated == {"x": 0.1, "n": 3, "kind": None}
+
+
+# --- What goes wrong --------------------------------------------------------------------------------------------------
+
+
+def failing(error):
+    def suggest(*args, **kwargs):
+        raise error
+
+    return suggest
+
+
+@pytest.mark.parametrize(
+    "suggest",
+    [
+        failing(NumericalError("no")),
+        failing(np.linalg.LinAlgError("no")),
+        failing(FloatingPointError("no")),
+        lambda *args, **kwargs: np.array([np.nan, 0.5]),
+        lambda *args, **kwargs: np.array([np.inf, 0.5]),
+    ],
+)
+def test_a_numerical_failure_costs_one_random_point_and_a_warning(suggest, monkeypatch, caplog):
+    optimizer = started(SQUARE)
+    with monkeypatch.context() as patch:
+        patch.setattr(infgp.search.optimizer, "suggest", suggest)
+        points = optimizer.ask(3)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 3
+    assert {record.name for record in caplog.records} == {"infgp"}
+    assert [optimizer.space.validate(point) for point in points] == points
+    assert len({tuple(point.values()) for point in points}) == 3
+    assert optimizer.pending == tuple(points)
+    caplog.clear()
+    for point in points:
+        optimizer.tell(point, hill(point))
+    optimizer.space.validate(optimizer.ask())
+    assert not caplog.records
+
+
+def test_programming_errors_are_not_hidden(monkeypatch):
+    optimizer = started()
+    monkeypatch.setattr(infgp.search.optimizer, "suggest", failing(AttributeError("typo")))
+    with pytest.raises(AttributeError, match="typo"):
+        optimizer.ask()
+    assert optimizer.pending == ()
+
+
+def test_an_interrupted_step_leaves_no_trace(monkeypatch):
+    optimizer = started()
+    other = copy(optimizer)
+    before = text(optimizer)
+    with monkeypatch.context() as patch:
+        patch.setattr(infgp.search.optimizer, "suggest", failing(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            optimizer.ask()
+    assert text(optimizer) == before
+    assert optimizer.ask() == other.ask()
+
+
+@pytest.mark.parametrize(
+    "rewards",
+    [
+        [2.0],
+        [3.0] * 8,
+        [1e300] * 5,
+        [1e300, -1e300, 5e299, 0.0, 1.0, 2.0],
+        [1.0, 2.0, 3.0, 4.0, 5.0, 1e300],
+        [*np.linspace(0.0, 1.0, 20), 1e300],
+        [*np.linspace(0.0, 1.0, 20), 1e90],
+        [0.0] * 20 + [1e-300],
+        [1e-300 * i for i in range(8)],
+        [1.0 + 1e-15 * i for i in range(8)],
+    ],
+)
+def test_extreme_rewards_give_valid_points(rewards):
+    optimizer = Optimizer(SQUARE, seed=1, n_initial=2)
+    for i, value in enumerate(rewards):
+        optimizer.tell({"x": 0.618 * i % 1.0, "y": 0.414 * i % 1.0}, value)
+    for point in optimizer.ask(3):
+        assert optimizer.space.validate(point) == point
+    json.loads(text(optimizer))  # which allows neither NaN nor infinity
+
+
+def test_one_absurd_reward_does_not_end_the_search(caplog):
+    optimizer = Optimizer(LINE, seed=1, n_initial=2, target="main")
+    for i in range(21):
+        optimizer.tell({"x": 0.05 * i}, 1e300 if i == 15 else hill({"x": 0.05 * i}))
+    optimizer.ask()
+    assert not caplog.records
+    assert abs(optimizer.recommend().point["x"] - 0.3) < 0.1
+
+
+def test_a_unit_that_changes_beyond_measure():
+    optimizer = Optimizer(LINE, seed=0, n_initial=2)
+    for x, value in ((0.1, 0.0), (0.2, 1.0), (0.6, 0.5)):
+        optimizer.tell({"x": x}, value)
+    optimizer.ask()
+    optimizer.tell({"x": 0.3}, 1e200)
+    assert optimizer.space.validate(optimizer.recommend().point)
+
+
+@pytest.mark.parametrize("values", [[1.0], [0.0, 1.0, 5.0]])
+def test_hundreds_of_replicates_of_one_point(values):
+    optimizer = Optimizer(LINE, seed=1, n_initial=2)
+    for i in range(250):
+        optimizer.tell({"x": 0.5}, values[i % len(values)])
+    assert 0.0 <= optimizer.ask()["x"] <= 1.0
+    mean, _ = optimizer.predict([{"x": 0.5}])
+    assert min(values) - 0.5 < mean[0] < max(values) + 0.5
+
+
+def test_the_best_expected_reward_is_not_the_most_common_one(rng):
+    """Nothing in three of five draws, wherever; else a prize that depends on the input."""
+
+    def prize(point):
+        return 3.0 * np.exp(-12.0 * ((point["x"] - 0.7) ** 2 + (point["y"] - 0.3) ** 2))
+
+    optimizer = Optimizer({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, seed=0)
+    for _ in range(60):
+        point = optimizer.ask()
+        optimizer.tell(point, (rng.random() < 0.4) * prize(point) + 0.1 * rng.normal())
+    best = optimizer.recommend()
+    assert prize(best.point) > 0.8 * 3.0
+    assert best.mean == pytest.approx(0.4 * prize(best.point), abs=0.5)
+
+
+# --- Save and load ----------------------------------------------------------------------------------------------------
+
+
+def walk(optimizer, steps):
+    """Ask and tell with failures, and with two or three points pending at most times; the points asked for."""
+    out = []
+    for i in steps:
+        out.append(optimizer.ask())
+        if i % 5 == 4:
+            optimizer.withdraw(optimizer.pending[-1])
+        if len(optimizer.pending) > 2:
+            point = optimizer.pending[i % 2]
+            optimizer.tell(point, None if i % 7 == 3 else hill(point))
+    return out
+
+
+@pytest.mark.parametrize("acquisition", ["logei", "thompson"])
+def test_a_run_that_is_saved_and_loaded_goes_on_number_for_number(acquisition, tmp_path):
+    whole = Optimizer(SQUARE, seed=11, acquisition=acquisition)
+    expected = walk(whole, range(50))
+    first = Optimizer(SQUARE, seed=11, acquisition=acquisition)
+    points = walk(first, range(25))
+    assert first.pending
+    assert any(o.value is None for o in first.observations)
+    first.save(tmp_path / "run.json")
+    again = Optimizer.load(tmp_path / "run.json")
+    assert text(again) == text(first)
+    points += walk(again, range(25, 50))
+    assert points == expected
+    assert text(again) == text(whole)
+    assert again.recommend() == whole.recommend()
+
+
+def test_a_mixed_space_and_every_option_survive_saving(tmp_path):
+    options = {
+        "direction": "minimize",
+        "seed": 2**200,
+        "target": "surface",
+        "acquisition": "local",
+        "exploration": (0.3, 0.7),
+        "surfaces": 1,
+        "regions": False,
+        "kernel": "matern52",
+        "n_initial": 2,
+    }
+    optimizer = Optimizer(MIXED, **options)
+    for i in range(5):
+        optimizer.tell(optimizer.ask(), 0.1 * i)
+    optimizer.save(str(tmp_path / "run.json"))
+    again = Optimizer.load(str(tmp_path / "run.json"))
+    assert text(again) == text(optimizer)
+    assert [repr(again.ask()) for _ in range(3)] == [repr(optimizer.ask()) for _ in range(3)]
+
+
+def test_a_seedless_optimizer_goes_on_as_well():
+    optimizer = Optimizer(LINE)
+    assert copy(optimizer).ask(3) == optimizer.ask(3)
+
+
+def test_a_description_is_a_snapshot():
+    optimizer = started()
+    description = optimizer.to_json()
+    asked = optimizer.ask()
+    again = Optimizer.from_json(description)
+    assert again.pending == ()
+    assert again.ask() == asked
+
+
+@pytest.mark.parametrize(("module", "name"), [(os, "replace"), (json, "dump"), (os, "fsync")])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_crash_while_saving_leaves_the_old_file(module, name, error, tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    optimizer = started()
+    optimizer.save(path)
+    old = path.read_bytes()
+    optimizer.ask()
+
+    def crash(*args, **kwargs):
+        if name == "dump":
+            args[1].write('{"format": ')  # half a file
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, crash)
+        with pytest.raises(type(error)):
+            optimizer.save(path)
+    assert path.read_bytes() == old
+    assert os.listdir(tmp_path) == ["run.json"]
+    optimizer.save(path)
+    assert text(Optimizer.load(path)) == text(optimizer)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "something"}, "not a saved optimizer"),
+        ({"version": 999}, "version 999 of the format"),
+        ({"version": None}, "version None of the format"),
+        ({"options": {}}, "damaged"),
+        ({"options": 3}, "damaged"),
+        ({"observations": [{"point": {"x": 0.5}}]}, "damaged"),
+        ({"observations": [{"point": {"x": 5.0}, "value": 1.0}]}, "outside"),
+        ({"pending": 3}, "damaged"),
+        ({"chain": {}}, "damaged"),
+        ({"space": {}}, "saved space"),
+        ({"asked": -1}, "asked must be an integer"),
+    ],
+)
+def test_files_that_cannot_be_read(change, message, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(started().to_json() | change))
+    with pytest.raises(InvalidInputError, match=message):
+        Optimizer.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"entropy": "abc"},
+        {"chain": {"n": 6, "unit": ["a", 1.0], "states": []}},
+        {"chain": {"n": 6, "unit": [0.0, 1.0, 2.0], "states": []}},
+    ],
+)
+def test_damaged_files_are_refused(change):
+    with pytest.raises(InvalidInputError, match="damaged"):
+        Optimizer.from_json(started().to_json() | change)
+
+
+@pytest.mark.parametrize("grade", [[0, 0, 0, 0, 0, 0, 0, 0], [7], [-1], ["rough"]])
+def test_states_with_impossible_grades_are_refused(grade):
+    optimizer = started()
+    optimizer.ask()
+    content = optimizer.to_json()
+    content["chain"]["states"][0]["grade"] = grade
+    with pytest.raises(InvalidInputError, match="damaged"):
+        Optimizer.from_json(content)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null"])
+def test_files_that_are_no_optimizers(content, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(content)
+    with pytest.raises(InvalidInputError, match="save"):
+        Optimizer.load(path)
+    with pytest.raises(FileNotFoundError):
+        Optimizer.load(tmp_path / "absent.json")
+
+
+# --- Anything goes ----------------------------------------------------------------------------------------------------
+
+REWARDS = st.floats(-10.0, 10.0) | st.floats(-10.0, 10.0) | st.none() | st.floats()
+STEPS = st.one_of(
+    st.just(("ask",)),
+    st.tuples(st.just("batch"), st.integers(1, 3)),
+    st.tuples(st.just("tell"), st.integers(0, 5), REWARDS),
+    st.tuples(st.just("tell"), st.integers(0, 5), REWARDS),
+    st.tuples(st.just("volunteer"), st.integers(0, 2**32), REWARDS),
+    st.tuples(st.just("withdraw"), st.integers(0, 5)),
+    st.just(("reload",)),
+)
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "direction": st.sampled_from(["maximize", "minimize"]),
+        "acquisition": st.sampled_from(["logei", "thompson", "local"]),
+        "target": st.sampled_from(["expected", "main", "mean"]),
+        "kernel": st.sampled_from(["se", "matern52"]),
+        "surfaces": st.sampled_from([None, 1]),
+        "regions": st.booleans(),
+        "exploration": st.sampled_from([0.0, "paper"]),
+    },
+)
+
+
+def replay(space, options, steps, reload=True):
+    """Everything asked for in a run of random steps, checked on the way."""
+    optimizer = Optimizer(space, seed=7, n_initial=2, **options)
+    asked = []
+    for kind, *args in steps:
+        if kind == "ask":
+            asked.append(optimizer.ask())
+        elif kind == "batch":
+            asked += optimizer.ask(args[0])
+        elif kind == "tell" and optimizer.pending:
+            optimizer.tell(optimizer.pending[args[0] % len(optimizer.pending)], args[1])
+        elif kind == "volunteer":
+            (point,) = space.from_unit(np.random.default_rng(args[0]).random((1, space.d)))
+            optimizer.tell(point, args[1])
+        elif kind == "withdraw" and optimizer.pending:
+            optimizer.withdraw(optimizer.pending[args[0] % len(optimizer.pending)])
+        elif kind == "reload" and reload:
+            optimizer = copy(optimizer)
+    asked.append(optimizer.ask())
+    return optimizer, asked
+
+
+@repeatable
+@given(spaces(), OPTIONS, st.lists(STEPS, min_size=4, max_size=14))
+def test_any_history_gives_valid_and_repeatable_points(space, options, steps):
+    optimizer, asked = replay(space, options, steps)
+    for point in asked:
+        assert list(map(repr, space.validate(point).items())) == list(map(repr, point.items()))
+    other, same = replay(space, options, steps, reload=False)
+    assert list(map(repr, asked)) == list(map(repr, same))
+    assert text(optimizer) == text(other)
+
+
+SCRIPT = """
+from infgp import Choice, Float, Int, Optimizer
+space = {"x": Float(0, 1), "n": Int(1, 9), "kind": Choice(["a", True, None])}
+optimizer = Optimizer(space, seed=4, n_initial=3)
+for i in range(12):
+    points = optimizer.ask(2)
+    optimizer.tell(points[0], None if i == 5 else -(points[0]["x"] - 0.3) ** 2 - (points[0]["kind"] is None))
+    print(points)
+print(optimizer.recommend())
+"""
+
+
+def test_fresh_processes_agree():
+    outputs = [
+        subprocess.check_output([sys.executable, "-c", SCRIPT], env={**os.environ, "PYTHONHASHSEED": seed}, text=True)
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert len(set(outputs[0].splitlines())) == 13
+
+
+# --- Bent rewards -----------------------------------------------------------------------------------------------------
+
+
+def test_bending_is_monotone_and_undone():
+    z = np.sort(np.r_[np.linspace(-4.0, 4.0, 201), -1e6, 1e6])
+    bent = bend(z)
+    assert (np.diff(bent) > 0.0).all()
+    assert unbend(bent) == pytest.approx(z, rel=1e-9)
+    middle = (z >= STRAIGHT[0]) & (z <= STRAIGHT[1])
+    assert np.array_equal(bent[middle], z[middle])
+    slope = np.diff(bend(np.array(STRAIGHT)[:, None] + [-1e-6, 0.0, 1e-6])) / 1e-6
+    assert slope == pytest.approx(1.0, abs=1e-5)
+    assert np.isfinite(unbend(np.array([-1e5, 1e5]))).all()
+
+
+def test_who_bends():
+    assert Optimizer(LINE).bend
+    assert Optimizer(LINE, target="surface", acquisition="thompson").bend
+    assert not Optimizer(LINE, target="mean").bend
+    assert not Optimizer(LINE, surfaces=1).bend
+    assert not Optimizer(LINE, bend=False).bend
+    assert Optimizer(LINE, surfaces=1, bend=True).bend
+    with pytest.raises(InvalidInputError, match="bend"):
+        Optimizer(LINE, bend="yes")
+
+
+def test_what_the_model_sees_is_bent_unless_noise_is_known(handed):
+    optimizer = started(steps=5)
+    _, y = optimizer._rewards()
+    optimizer.ask()
+    standard = (y - np.median(y)) / optimizer._chain.unit[1]
+    assert handed[-1][0].y == pytest.approx(bend(standard))
+    assert not np.allclose(handed[-1][0].y, standard)
+    optimizer.tell({"x": 0.9}, 0.0, noise_variance=0.1)
+    optimizer.ask()
+    _, y = optimizer._rewards()
+    assert handed[-1][0].y == pytest.approx((y - np.median(y)) / optimizer._chain.unit[1])
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_predictions_are_in_the_user_s_units(direction):
+    """A steep line, bent at both ends for the model: what comes out is the line."""
+    optimizer = Optimizer(LINE, direction, seed=0)
+    x = np.linspace(0.0, 1.0, 15)
+    for u in x:
+        optimizer.tell({"x": u}, 1e3 * (u**3 - 0.2))
+    assert np.abs(bend(RewardScale.fit(1e3 * x**3).to_standard(1e3 * x**3))).max() < 2.9  # some are bent
+    mean, std = optimizer.predict([{"x": u} for u in x])
+    assert mean == pytest.approx(1e3 * (x**3 - 0.2), abs=40.0)
+    assert (std < 100.0).all()
+    recommended = optimizer.recommend()
+    best = 1.0 if direction == "maximize" else 0.0
+    assert recommended.point["x"] == pytest.approx(best, abs=0.15)
+    low, middle, high = recommended.quantiles.values()
+    assert low <= middle <= high
+    assert middle == pytest.approx(1e3 * (recommended.point["x"] ** 3 - 0.2), abs=60.0)
+
+
+def test_moments_of_bent_rewards():
+    """Over states, in the bent scale, the ends of one standard deviation unbent."""
+
+    class Law:
+        def __init__(self, mean, sd):
+            self.mean, self.sd = mean, sd
+
+        def __call__(self, at):
+            return np.full(at.shape[0], self.mean), np.full(at.shape[0], self.sd**2)
+
+    laws, at = Expected((Law(-0.2, 0.5), Law(0.6, 0.3))), np.zeros((2, 1))
+    sd = np.sqrt((0.5**2 + 0.3**2) / 2.0 + 0.4**2)
+    for bent in (True, False):  # all of it on the straight
+        mean, std = Optimizer(LINE, bend=bent)._law(laws, (10.0, 3.0), at)
+        assert mean == pytest.approx(10.0 + 3.0 * 0.2)
+        assert std == pytest.approx(3.0 * sd)
+    mean, std = Optimizer(LINE, "minimize")._law(Expected((Law(-3.0, 1.0),)), (10.0, 3.0), at)
+    low, middle, high = -(10.0 + 3.0 * unbend(np.array([-4.0, -3.0, -2.0])))
+    assert mean == pytest.approx(middle)
+    assert std == pytest.approx((low - high) / 2.0)
