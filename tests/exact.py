@@ -7,7 +7,9 @@ import numpy as np
 from infgp.core.model import Data, Model, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
+from infgp.core.scaling import RewardScale
 from infgp.sample.compiled import ROUGHER
+from infgp.search.learning import Learned, Series, WarmChain
 
 
 def rho(kernel, x, z, phi):
@@ -56,6 +58,13 @@ def central_differences(f, at, step=1e-5):
     """Gradients, shape (m, d), of a function of the rows of `at`."""
     steps = step * np.eye(at.shape[1])
     return np.column_stack([(f(at + e) - f(at - e)) / (2.0 * step) for e in steps])
+
+
+def learned_from(states, data, model, failed=None):
+    """What a search knows, from states and data in the model's units."""
+    none = np.empty((0, data.x.shape[1]))
+    series = Series(data.x, data.y, data.noise, none if failed is None else failed)
+    return Learned(series, WarmChain(tuple(states), data.y.size, RewardScale(0.0, 1.0)), model, bent=False)
 
 
 def regional_case():

@@ -120,9 +120,9 @@ def launched() -> list[float]:
 CASES: dict[str, Callable[[], list[float]]] = {
     "fit": fit,
     "fit matern52, isotropic": lambda: fit(kernel="matern52", ard=False),
-    "fit shared scales, no places": lambda: fit(surface_scales="shared", local=0.0, surface_lengthscales="shared"),
+    "fit shared scales, no places": lambda: fit(surface_scales="shared", regions=False),
     "fit known noise": lambda: fit(noise=True),
-    "fit one surface": lambda: fit(truncation=1, surface_scales="shared"),
+    "fit one surface": lambda: fit(surfaces=1),
     "fit truncated": lambda: fit(sampler="truncated", surface_scales="shared"),
     "fit truncated, isotropic": lambda: fit(sampler="truncated", ard=False, surface_scales="shared"),
     "search": search,

@@ -8,9 +8,11 @@ import numpy as np
 from scipy.stats import multivariate_normal
 
 from infgp.core.kernels import log_ell_from_phi
-from infgp.core.model import Data, Model, State, log_likelihood
+from infgp.core.model import Data, Model, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
+from infgp.core.surface import log_likelihood
+from infgp.sample.moves import apply
 from infgp.testing import frequency_test
 
 # No scale, noise or concentration equals one: factors that are dropped or squared must show.
@@ -98,8 +100,7 @@ def statistics(state: State, data: Data, model: Model) -> dict[str, float]:
 
 def run_moves(rng, state, moves, times, data, model):
     for _ in range(times):
-        for move in moves:
-            state = move(rng, state, data, model)
+        state = apply(moves, rng, state, data, model)
     return state
 
 

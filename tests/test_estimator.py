@@ -8,6 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.utils.estimator_checks import check_estimator
 
+import infgp.estimator
 from infgp import ConvergenceWarning, InfiniteGP, InvalidInputError, Priors
 from infgp.core.priors import Fixed, Grid, UniformPhi
 from infgp.core.scaling import RewardScale
@@ -41,8 +42,8 @@ def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, re
     """From the public door: inputs in odd units, rewards scaled, all the way to 1e-8."""
     x, y = data(rng)
     unit = (x - x.min(axis=0)) / np.ptp(x, axis=0)
-    priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(1e-15), Fixed(0.3))
-    options = {"sampler": sampler, "surface_scales": "shared", "truncation": 1, "priors": priors}
+    priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(0.5), Fixed(0.3))
+    options = {"sampler": sampler, "surfaces": 1, "priors": priors}
     model = InfiniteGP(kernel, **options, **QUICK).fit(100.0 * x - 7.0, y)
     at = unit[:7] * 0.9 + 0.02
     scale = RewardScale.fit(y)
@@ -62,8 +63,8 @@ def test_one_surface_with_known_noise_is_a_gaussian_process(rng):
     x, y = data(rng)
     noise = rng.exponential(size=y.size) * (np.arange(y.size) % 3 > 0)
     unit, scale = (x - x.min(axis=0)) / np.ptp(x, axis=0), RewardScale.fit(y)
-    priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(1e-15), Fixed(0.3))
-    model = InfiniteGP(truncation=1, priors=priors, **QUICK).fit(x, y, noise_variance=noise.tolist())
+    priors = Priors(Fixed(0.0), Fixed(0.04), Fixed(1.7), Fixed(0.5), Fixed(0.3))
+    model = InfiniteGP(surfaces=1, priors=priors, **QUICK).fit(x, y, noise_variance=noise.tolist())
     gp = GaussianProcessRegressor(ConstantKernel(1.7) * RBF(0.3), alpha=0.04 + noise / scale.scale**2, optimizer=None)
     mean, std = gp.fit(unit, scale.to_standard(y)).predict(unit, return_std=True)
     main, main_std = model.predict_main(x, return_std=True)
@@ -171,11 +172,46 @@ def test_units_do_not_matter(rng):
 def test_goes_on_from_a_state(kernel, ard, sampler, rng):
     x, y = data(rng)
     first = InfiniteGP(kernel, ard=ard, sampler=sampler, **QUICK).fit(x[:20], y[:20])
-    state = first.chains_[0].states[-1]
-    longer = InfiniteGP(kernel, ard=ard, sampler=sampler, init=state, **QUICK).fit(x, y)
+    draws = first.chains_[0]
+    longer = InfiniteGP(kernel, ard=ard, sampler=sampler, init=draws, **QUICK).fit(x, y)
     assert longer.chains_[0].states[0].labels.size == 30
     with pytest.raises(InvalidInputError, match="state to go on from has 20 observations"):
-        InfiniteGP(init=state, **QUICK).fit(x[:5], y[:5])
+        InfiniteGP(init=draws, **QUICK).fit(x[:5], y[:5])
+
+
+@pytest.mark.parametrize("way", ["warm_start", "init"])
+def test_a_state_is_carried_over_in_the_units_of_the_new_data(way, rng, monkeypatch):
+    """Data that stretches inputs and rewards more than tenfold changes the numbers of the state that goes on."""
+    x = rng.random((40, 1))
+    y = 3.0 + np.sin(4.0 * x[:, 0]) + 0.05 * rng.normal(size=40)
+    far_x, far_y = 20.0 * rng.random((60, 1)), 40.0 * rng.normal(size=60)
+    model = InfiniteGP(n_warmup=150, n_samples=4, n_chains=1, surfaces=1, random_state=0).fit(x, y)
+    before = model.chains_[0].states[-1]
+    both, rewards = np.vstack((x, far_x)), np.r_[y, far_y]
+    options = {"warm_start": True} if way == "warm_start" else {"init": model.chains_[0]}
+    model.set_params(n_warmup=0, n_samples=1, thin=1, **options)
+    seen, original = [], infgp.estimator.run_collapsed
+
+    def spy(rng, data, model, schedule, start, **options):
+        seen.append(start)
+        return original(rng, data, model, schedule, start, **options)
+
+    monkeypatch.setattr(infgp.estimator, "run_collapsed", spy)
+    model.fit(both, rewards)
+    ratio_x = np.ptp(both) / np.ptp(x)
+    ratio_y = RewardScale.fit(rewards).scale / RewardScale.fit(y).scale
+    assert ratio_x > 10.0
+    assert ratio_y > 10.0
+    assert seen[0].phi == pytest.approx(before.phi * ratio_x**2)
+    assert seen[0].tau2 == pytest.approx(before.tau2 / ratio_y**2)
+
+
+def test_acceptance_rates_are_shown(rng):
+    x, y = data(rng)
+    rates = InfiniteGP(**QUICK).fit(x, y).diagnostics_.acceptance
+    assert set(rates) == {"split or merger", "step of the length-scales", "reallocation"}
+    assert all(0.0 <= rate <= 1.0 for rate in rates.values())
+    assert InfiniteGP(surfaces=1, **QUICK).fit(x, y).diagnostics_.acceptance == {}
 
 
 def bimodal(rng, n):
@@ -333,8 +369,11 @@ BAD_OPTIONS = [
     ({"priors": "flat"}, "priors must be an infgp.Priors"),
     ({"random_state": "x"}, "random_state must be"),
     ({"priors": Priors(lengthscale=Grid(np.zeros(1), np.ones(1)))}, "set ard=False"),
+    ({"surfaces": 2}, "surfaces must be None"),
+    ({"surfaces": True}, "surfaces must be None"),
+    ({"ard": "yes"}, "ard must be True or False"),
     ({"surface_scales": "many"}, "surface_scales='many' is not known"),
-    ({"truncation": 3}, "truncation must be None or 1"),
+    ({"truncation": 3}, "The collapsed sampler is not truncated"),
 ]
 
 

@@ -18,6 +18,7 @@ from optuna.testing.pytest_samplers import (
 )
 from optuna.trial import TrialState, create_trial
 
+from infgp import Float, Optimizer
 from infgp import optuna as adapter
 from infgp.errors import InvalidInputError
 from infgp.optuna import InfGPSampler
@@ -158,21 +159,50 @@ def test_workers_with_one_seed_do_not_repeat_each_other():
     assert len(set(seen)) == 16
 
 
-def test_points_are_not_repeated():
-    """Under noise the best expected improvement is often at a point already tried; the next lies beside it."""
-    rng = np.random.default_rng(0)
-    study = run(InfGPSampler(seed=0), 50, lambda trial: bowl(trial) + 0.1 * rng.standard_normal())
-    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 50
+@pytest.mark.parametrize("options", [{}, {"surfaces": 1}, {"acquisition": "thompson"}])
+def test_trials_are_what_the_optimizer_asks_for(options):
+    """With the search space known from the start, study and optimizer take the same steps, replicates included."""
+    noise = [np.random.default_rng(k).standard_t(2) for k in range(22)]
+    study = optuna.create_study(direction="maximize", sampler=InfGPSampler(seed=7, search_space=XY, **options))
+    optimizer = Optimizer({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, seed=7, **options)
+    for k in range(22):
+        trial, point = study.ask(XY), optimizer.ask()
+        assert trial.params == pytest.approx(point)
+        value = -((point["x"] - 0.3) ** 2) - (point["y"] - 0.6) ** 2 + 0.1 * noise[k]
+        study.tell(trial, value)
+        optimizer.tell(point, value)
+    assert study.sampler.recommend(study) == optimizer.recommend()
 
 
-def test_a_step_aside_stays_in_the_space(rng):
-    space = adapter._space({"x": FloatDistribution(0.0, 1.0), "n": IntDistribution(1, 9)})
-    for corner in space.to_unit([{"x": x, "n": n} for x in (0.0, 1.0) for n in (1, 9)]):
-        moved = adapter._apart(rng, corner, corner[None], space)
-        assert 0.0 < abs(moved[0] - corner[0]) < 0.01
-        assert 0.0 <= moved[0] <= 1.0
-        assert moved[1] == corner[1]
-        assert adapter._apart(rng, corner, 1.0 - corner[None], space) is corner
+def test_recommendations_are_seeded():
+    """Two studies alike recommend alike, from a fresh sampler too."""
+
+    def again():
+        rng = np.random.default_rng(1)
+        study = run(InfGPSampler(seed=0), 14, lambda trial: bowl(trial) + 0.3 * rng.standard_t(2))
+        first = study.sampler.recommend(study)
+        return first, InfGPSampler(seed=0).recommend(study), InfGPSampler(seed=0).recommend(study)
+
+    (a, fresh_a, fresh_again), (b, fresh_b, _) = again(), again()
+    assert a == b
+    assert fresh_a == fresh_again == fresh_b
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+def test_storing_what_is_believed_does_not_change_the_trials(directions):
+    """Also where several trials run at once and come back in another order."""
+    found = []
+    for store in (True, False):
+        sampler = InfGPSampler(seed=3, search_space=XY, store_beliefs=store, n_startup_trials=4)
+        study = optuna.create_study(directions=["minimize"] * directions, sampler=sampler)
+        for _ in range(4):
+            batch = [study.ask(XY) for _ in range(3)]
+            for trial in reversed(batch):
+                value = (trial.params["x"] - 0.3) ** 2 + trial.params["y"]
+                study.tell(trial, [value, trial.params["x"]][:directions])
+        found.append([trial.params for trial in study.trials])
+        assert any("infgp:surfaces" in key for t in study.trials for key in t.user_attrs) == store
+    assert found[0] == found[1]
 
 
 def test_reseeding_changes_what_comes():
@@ -201,7 +231,7 @@ def test_warm_chain_is_kept_and_made_anew_when_absent(monkeypatch):
     study.sampler = InfGPSampler(seed=0, search_space=XY)  # another process
     study.optimize(bowl, n_trials=2)
     assert len(blanks) == 2
-    assert len(study.sampler._memory.objectives[0].observations) == 12
+    assert len(study.sampler._memory.optimizer.observations) == 12
 
 
 def test_one_sampler_in_another_study_forgets(tmp_path):
@@ -212,7 +242,7 @@ def test_one_sampler_in_another_study_forgets(tmp_path):
     for x in np.linspace(0.0, 1.0, 9):
         other.add_trial(create_trial(params={"x": x}, distributions={"x": XY["x"]}, value=1.0))
     other.ask({"x": XY["x"]})
-    assert [o.point for o in sampler._memory.objectives[0].observations] == [t.params for t in other.trials[:9]]
+    assert [o.point for o in sampler._memory.optimizer.observations] == [t.params for t in other.trials[:9]]
 
 
 def test_copies_and_pickles():
@@ -238,7 +268,7 @@ def test_a_value_that_never_reached_the_storage_is_forgotten(monkeypatch):
             study.tell(trial, 0.5)
     study.tell(trial, state=TrialState.FAIL)
     study.ask(XY)
-    assert [o.value for o in study.sampler._memory.objectives[0].observations].count(0.5) == 0
+    assert [o.value for o in study.sampler._memory.optimizer.observations].count(0.5) == 0
 
 
 # --- Pending, failed, pruned -----------------------------------------------------------------------------------------
@@ -268,7 +298,7 @@ def test_failed_and_pruned_trials_are_poor_points_and_lost_ones_are_none():
     lost = study.ask(XY)  # its worker is killed: failed by the heartbeat, without the sampler
     study._storage.set_trial_state_values(lost._trial_id, TrialState.FAIL)
     study.ask(XY)
-    observations = study.sampler._memory.objectives[0].observations
+    observations = study.sampler._memory.optimizer.observations
     assert [o.value for o in observations[25:]] == [None, None]
 
 

@@ -6,7 +6,8 @@ Every message says what was wrong, what was expected and what to do about it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -66,11 +67,23 @@ def check_positive(name: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def require(module: str, extra: str) -> ModuleType:
+def require(module: str, extra_name: str) -> ModuleType:
     """Import an optional dependency, or say which extra brings it."""
-    try:
+    with extra(module, extra_name):
         return importlib.import_module(module)
-    except ImportError as error:
+
+
+@contextmanager
+def extra(module: str, name: str) -> Iterator[None]:
+    """Context for imports of an optional dependency: says which extra brings it where it is not installed.
+
+    An ImportError from inside the dependency, such as a broken installation, is passed on as it is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != module.split(".")[0]:
+            raise
         raise MissingExtraError(
-            f"This needs {module!r}, which is not installed. Run: pip install 'infgp[{extra}]'"
+            f"This needs {module!r}, which is not installed. Run: pip install 'infgp[{name}]'"
         ) from error

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +12,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from infgp.core.kernels import KERNELS
 from infgp.core.linalg import FloatArray, one_blas_thread
-from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Data, Model, State
+from infgp.core.model import Data, Model, State
+from infgp.core.options import ModelOptions
 from infgp.core.priors import Fixed, Grid, Priors
-from infgp.core.scaling import InputScale, RewardScale, check_variances
+from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
+from infgp.core.surface import Conditioned
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
-from infgp.predict import mixture as posterior
+from infgp.predict import mixture
 from infgp.progress import progress_bar
-from infgp.sample.chain import ONE_SURFACE_SWEEP, STARTS, THOROUGH_SWEEP, Draws, run_collapsed, run_truncated
+from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
 from infgp.sample.truncated import grid_factors
 
@@ -48,19 +47,18 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ``"truncated"`` is the paper's blocked Gibbs sampler. With several inputs and ``ard=True`` the latter plugs in
         conditional maximum-likelihood length-scales (empirical Bayes, re-estimated every 10 sweeps of the warm-up,
         fixed afterwards); otherwise it samples the length-scale from a grid.
+    surfaces : {None, 1}, default=None
+        None for any number of surfaces; 1 for an ordinary GP with the same priors.
+    regions : bool, default=True
+        Whether surfaces may belong to a place (:mod:`infgp.core.places`) and have length-scales of their own, 4 or 16
+        times as short as the shared ones: landscapes that are rough here and smooth there. A surface that belongs to a
+        place is met near its members, and nearest neighbours are likely to share it; modes of the noise and outliers
+        are met everywhere alike. False is the paper's model, and the only one that the truncated sampler knows.
     surface_scales : {"own", "shared"}, default="own"
         With ``"own"`` every surface has a scale of its own that multiplies σ² and τ²: surfaces are Student-t processes
         with four degrees of freedom, and one gross outlier does not inflate them all. ``"shared"`` is the paper's
         model, the only one that the truncated sampler knows, and the one used where noise variances are given: own
         scales would multiply these too, and they would not mean what they say.
-    local : float, default=0.5
-        Chance, before any data, that a surface belongs to a place (:mod:`infgp.core.places`): nearest neighbours
-        are then likely to share it, and it is met near its members. Regions of a
-        landscape become local surfaces, modes of the noise and outliers stay global ones. 0 is the paper's model,
-        whose surfaces are met everywhere alike. For ``sampler="collapsed"``.
-    surface_lengthscales : {"own", "shared"}, default="own"
-        With ``"own"`` a surface may be rougher than others, with length-scales 4 or 16 times as short: landscapes that
-        are rough here and smooth there. ``"shared"`` is the paper's model and the truncated sampler's.
     n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=60
@@ -69,13 +67,12 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Sweeps for each kept draw.
     n_chains : int, default=2
         Independent chains. More than one is needed to see whether they agree.
-    init : {"spread", "one", "random", "alone"} or State, default="spread"
+    init : {"spread", "one", "random", "alone"} or Draws, default="spread"
         Start of the chains: all observations on one surface, at random on eight, each on its own, or ("spread") chains
-        taking turns at the three, so that R-hat shows whether the answer depends on the start. A state of an earlier
-        fit (from ``chains_``) goes on from there, with further observations at the end of X and y.
+        taking turns at the three, so that R-hat shows whether the answer depends on the start. An entry of ``chains_``
+        of an earlier fit goes on from its last state, with further observations at the end of X and y.
     truncation : int or None, default=None
         Largest number of surfaces of the truncated sampler; None chooses it from the data size and the concentration.
-        ``truncation=1``, with either sampler, is an ordinary GP with the same priors.
     grid_size : int, default=20
         Length-scales on the truncated sampler's grid.
     warm_start : bool, default=False
@@ -93,7 +90,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     chains_ : list of Draws
         The kept draws and their traces.
     diagnostics_ : Diagnosis
-        R-hat and effective sample size of label-free summaries.
+        R-hat and effective sample size of label-free summaries, and acceptance rates of the proposals.
     off_surface_probability_ : array, shape (n_samples,)
         For each training point, the probability that it does not lie on the dominant surface: an outlier, or another
         mode of the reward.
@@ -122,14 +119,14 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         ard: bool = True,
         sampler: str = "collapsed",
+        surfaces: int | None = None,
+        regions: bool = True,
         surface_scales: str = "own",
-        local: float = 0.5,
-        surface_lengthscales: str = "own",
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
         n_chains: int = 2,
-        init: str | State = "spread",
+        init: str | Draws = "spread",
         truncation: int | None = None,
         grid_size: int = 20,
         warm_start: bool = False,
@@ -140,9 +137,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.ard = ard
         self.sampler = sampler
+        self.surfaces = surfaces
+        self.regions = regions
         self.surface_scales = surface_scales
-        self.local = local
-        self.surface_lengthscales = surface_lengthscales
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -195,78 +192,85 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError('noise_variance is for sampler="collapsed"; the truncated sampler knows one noise.')
         known = reward_scale.variances_to_standard(noise)
         data = Data(input_scale.to_unit(x), reward_scale.to_standard(rewards), known)
-        model = self._model(x.shape[1], own=self.surface_scales == "own" and not noise.any())
+        model, units = self._model(x.shape[1], noise_known=bool(noise.any())), Units(input_scale, reward_scale)
 
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
             run = self._runner(data, model, on_sweep)
             rngs = _generator(self.random_state).spawn(self.n_chains)
-            starts = self._starts(x, rewards, noise)
-            chains = [run(rng, start=start) for rng, start in zip(rngs, starts, strict=True)]
-        self._keep(probe, x, rewards, noise, data, model, input_scale, reward_scale, chains)
+            starts = self._starts(x, rewards, noise, units, model.ard)
+            chains = [replace(run(rng, start), units=units) for rng, start in zip(rngs, starts, strict=True)]
+        self._keep(probe, x, rewards, noise, data, model, units, chains)
         self._warn()
         return self
 
-    def _runner(self, data: Data, model: Model, on_sweep: Callable[[], object]) -> Callable[..., Draws]:
+    def _runner(
+        self, data: Data, model: Model, on_sweep: Callable[[], object]
+    ) -> Callable[[np.random.Generator, str | State], Draws]:
         """The chosen sampler with all but the generator and the start filled in."""
-        budget: dict[str, Any] = {
-            "n_warmup": self.n_warmup,
-            "n_samples": self.n_samples,
-            "thin": self.thin,
-            "on_sweep": on_sweep,
-        }
+
+        def schedule(start: str | State) -> Schedule:
+            heat = cooling(self.n_warmup, 0.0 if isinstance(start, State) else HEAT)
+            return Schedule.thinned(heat, self.n_samples, self.thin)
+
         if self.sampler == "collapsed":
-            moves = ONE_SURFACE_SWEEP if self.truncation == 1 else THOROUGH_SWEEP
-            return partial(run_collapsed, data=data, model=model, moves=moves, **budget)
-        factors = grid_factors(data, model, self.grid_size)
-        return partial(run_truncated, data=data, model=model, truncation=self.truncation, factors=factors, **budget)
+            return lambda rng, start: run_collapsed(rng, data, model, schedule(start), start, on_sweep=on_sweep)
+        factors, most = grid_factors(data, model, self.grid_size), 1 if self.surfaces == 1 else self.truncation
+        return lambda rng, start: run_truncated(rng, data, model, schedule(start), start, most, factors, on_sweep)
+
+    @property
+    def _options(self) -> ModelOptions:
+        return ModelOptions(self.kernel, self.ard, self.surfaces, self.regions, self.surface_scales, self.priors)
 
     def _check_options(self) -> None:
-        check_choice("kernel", self.kernel, KERNELS)
+        self._options.check()
         check_choice("sampler", self.sampler, SAMPLERS)
-        check_choice("surface_scales", self.surface_scales, ("own", "shared"))
-        check_choice("surface_lengthscales", self.surface_lengthscales, ("own", "shared"))
-        if not (isinstance(self.local, Real) and 0.0 <= self.local < 1.0):
-            raise InvalidInputError(f"local must be a number with 0 <= local < 1, but got {self.local!r}.")
         if self.truncation is not None:
             check_int("truncation", self.truncation, 1)
-        if self.sampler == "collapsed" and self.truncation not in (None, 1):
-            raise InvalidInputError(
-                f"The collapsed sampler is not truncated: truncation must be None or 1, but got {self.truncation!r}; "
-                'use sampler="truncated".'
-            )
+            if self.sampler == "collapsed":
+                raise InvalidInputError(
+                    f"The collapsed sampler is not truncated, but truncation={self.truncation!r} was given; leave it "
+                    'out, use surfaces=1 for an ordinary GP, or sampler="truncated".'
+                )
         check_int("n_warmup", self.n_warmup, 0)
         for name in ("n_samples", "thin", "n_chains", "grid_size"):
             check_int(name, getattr(self, name), 1)
-        if not isinstance(self.init, State):
+        if not isinstance(self.init, Draws):
             check_choice("init", self.init, ("spread", *STARTS))
-        if self.priors is not None and not isinstance(self.priors, Priors):
-            raise InvalidInputError(f"priors must be an infgp.Priors or None, but got {self.priors!r}.")
+        elif self.init.units is None:
+            raise InvalidInputError("init must be a start or an entry of chains_ of a fitted InfiniteGP.")
 
-    def _model(self, n_features: int, own: bool) -> Model:
-        priors = (self.priors or Priors()).resolve(n_features)
-        ard = bool(self.ard) and n_features > 1
-        truncated = self.sampler == "truncated"
-        if isinstance(priors.lengthscale, Grid) and (ard or not truncated):
+    def _model(self, n_features: int, noise_known: bool) -> Model:
+        options, truncated = self._options, self.sampler == "truncated"
+        if truncated:
+            options = replace(options, regions=False, surface_scales="shared")
+        model = options.model(n_features, Priors(), noise_known)
+        lengthscale = model.priors.lengthscale
+        if isinstance(lengthscale, Grid) and (model.ard or not truncated):
             raise InvalidInputError(
                 "A Grid prior of the length-scale is for the isotropic kernel of the truncated sampler; set ard=False "
                 'and sampler="truncated", or use LogNormal or UniformPhi.'
             )
-        if truncated and not ard and not isinstance(priors.lengthscale, Fixed):
+        if truncated and not model.ard and not isinstance(lengthscale, Fixed):
             # The discrete prior is the one that this sampler targets.
-            priors = replace(priors, lengthscale=Grid.of(priors.lengthscale, n_features, self.grid_size))
-        shape, local = (0.0, 0.0) if truncated else (OWN_SCALE_SHAPE if own else 0.0, float(self.local))
-        rough = self.surface_lengthscales == "own" and not truncated and self.truncation is None
-        return Model(self.kernel, priors, ard, shape, local, OWN_GRADES if rough else (1.0,))
+            grid = Grid.of(lengthscale, n_features, self.grid_size)
+            model = replace(model, priors=replace(model.priors, lengthscale=grid))
+        return model
 
-    def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray) -> list[str | State]:
-        """Where each chain begins."""
+    def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray, units: Units, ard: bool) -> list[str | State]:
+        """Where each chain begins; earlier states in the units of the data at hand."""
+
+        def last(draws: Draws) -> State:
+            assert draws.units is not None, "fit sets them, and _check_options asks for them"
+            state = draws.states[-1]
+            same_inputs = state.phi.shape[1] == x.shape[1]  # otherwise `start_state` says what is wrong
+            return in_units(state, draws.units, units, ard) if same_inputs else state
+
         if self.warm_start and self._continues(x, y, noise):
-            last = [chain.states[-1] for chain in self.chains_]
-            return [last[k % len(last)] for k in range(self.n_chains)]
-        if isinstance(self.init, State):
-            return [self.init] * self.n_chains
-        if self.truncation == 1:
+            return [last(self.chains_[k % len(self.chains_)]) for k in range(self.n_chains)]
+        if isinstance(self.init, Draws):
+            return [last(self.init)] * self.n_chains
+        if self.surfaces == 1 or self.truncation == 1:
             return ["one"] * self.n_chains
         return [STARTS[k % len(STARTS)] if self.init == "spread" else self.init for k in range(self.n_chains)]
 
@@ -285,21 +289,21 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         noise: FloatArray,
         data: Data,
         model: Model,
-        input_scale: InputScale,
-        reward_scale: RewardScale,
+        units: Units,
         chains: list[Draws],
     ) -> None:
         """Set everything that `fit` learns, in one place and after all that can fail."""
         states = [state for chain in chains for state in chain.states]
-        off_surface = posterior.off_surface_probability(states, data, model)
-        diagnosis = diagnose({name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces})
+        off_surface = mixture.off_surface_probability([Conditioned(state, data, model) for state in states])
+        traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
+        diagnosis = diagnose(traces, [c.deeds for c in chains])
         self.n_features_in_ = probe.n_features_in_
         if hasattr(probe, "feature_names_in_"):
             self.feature_names_in_ = probe.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._x, self._y, self._noise, self._data, self._model_ = x, y, noise, data, model
-        self._input_scale, self._reward_scale = input_scale, reward_scale
+        self._input_scale, self._reward_scale = units.inputs, units.rewards
         self.chains_, self._states = chains, states
         self.off_surface_probability_, self.diagnostics_ = off_surface, diagnosis
 
@@ -365,7 +369,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         x = self._points(X)
         with one_blas_thread():
-            mean, std = posterior.main_surface(self._states, self._data, self._model_, x)
+            mean, std = mixture.main_surface(self._draws(), x)
         mean, std = self._reward_scale.from_standard(mean), self._reward_scale.scale * std
         return (mean, std) if return_std else mean
 
@@ -464,7 +468,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_int("n_samples", n_samples, 1)
         x, rng = self._points(X), _generator(random_state)
         with one_blas_thread():
-            draws = [posterior.sample_rewards(rng, self._states, self._data, self._model_, x) for _ in range(n_samples)]
+            known = list(self._draws())
+            draws = [mixture.sample_rewards(rng, known, x) for _ in range(n_samples)]
         return self._reward_scale.from_standard(np.column_stack(draws))
 
     def to_arviz(self) -> Any:
@@ -494,6 +499,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._reward_scale
 
+    def _draws(self) -> Iterator[Conditioned]:
+        """The kept states, one at a time: all of their factors at once might not fit into memory."""
+        return (Conditioned(state, self._data, self._model_) for state in self._states)
+
     def _points(self, X: ArrayLike) -> FloatArray:
         """X checked against the training data and in the model's units."""
         check_is_fitted(self)
@@ -503,7 +512,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _in_chunks(
         self,
         X: ArrayLike,
-        evaluate: Callable[[posterior.Mixture, slice], FloatArray],
+        evaluate: Callable[[mixture.Mixture, slice], FloatArray],
     ) -> FloatArray:
         """`evaluate` on the predictive mixtures at X, a block of rows at a time so that memory stays bounded."""
         x = self._points(X)
@@ -513,7 +522,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with one_blas_thread():
             for start in range(0, x.shape[0], step):
                 rows = slice(start, start + step)
-                mix = posterior.predictive(self._states, self._data, self._model_, x[rows])
+                mix = mixture.predictive(self._draws(), x[rows])
                 parts.append(evaluate(mix, rows))
         return np.concatenate(parts)
 
@@ -521,7 +530,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         X: ArrayLike,
         y: ArrayLike,
-        function: Callable[[posterior.Mixture, FloatArray], FloatArray],
+        function: Callable[[mixture.Mixture, FloatArray], FloatArray],
     ) -> FloatArray:
         """`function` of the mixture at X[i] and each reward in y[i]."""
         scale = self._reward_scale_if_fitted()

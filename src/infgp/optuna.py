@@ -1,9 +1,10 @@
 """`InfGPSampler`: the ∞-GP as a sampler of Optuna.
 
-The sampler keeps one :class:`~infgp.Optimizer` for every number that it learns, each objective and each constraint,
-told of all trials that have come to an end. This memory is a convenience: where it is missing or does not fit the
-study, it is made anew from the study. Randomness is derived from (seed, trial number), so that workers with the same
-seed do not repeat each other, and a worker that is replaced goes on.
+The sampler keeps an :class:`~infgp.Optimizer` that is told of all trials that have come to an end, and suggests what it
+suggests: with one seed and one search space, a study's trials are the points that the optimizer would have asked for.
+This memory is a convenience: where it is missing or does not fit the study, it is made anew from the study. Randomness
+is derived from (seed, trial number), so that workers with the same seed do not repeat each other, and a worker that is
+replaced goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import secrets
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -19,39 +21,37 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from infgp.core.linalg import FloatArray, one_blas_thread
-from infgp.errors import InvalidInputError, MissingExtraError, check_int
+from infgp.core.priors import Priors
+from infgp.errors import InvalidInputError, check_int, extra
 from infgp.predict.mixture import off_surface_probability
-from infgp.search.maximise import NARROWEST
-from infgp.search.optimizer import Optimizer, Posterior, Recommendation
-from infgp.search.proposal import suggest
-from infgp.search.several import suggest_feasible, suggest_scalarised
+from infgp.search.optimizer import Optimizer
+from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.space import Choice, Float, Int, Parameter, Point, Space
 
-try:
+with extra("optuna", "optuna"):
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
     from optuna.samplers import BaseSampler
     from optuna.samplers._base import _process_constraints_after_trial
     from optuna.search_space import IntersectionSearchSpace
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
-except ImportError as error:
-    raise MissingExtraError(
-        "infgp.optuna needs 'optuna', which is not installed. Run: pip install 'infgp[optuna]'"
-    ) from error
 
 logger = logging.getLogger("infgp")
 
-#: Trial attributes: what the sampler believed when the trial ended (shown by the dashboard) ...
-OFF_SURFACE, SURFACES, NU = "infgp:off_surface_probability", "infgp:surfaces", "infgp:nu"
-#: ... that the objective itself failed, not the machine under it ...
+#: User attribute of a trial: the probability, when it ended, that its value lies off the dominant surface.
+OFF_SURFACE = "infgp:off_surface_probability"
+#: User attribute of a trial: the posterior mean of the number of surfaces when it ended.
+SURFACES = "infgp:surfaces"
+#: User attribute of a trial: the posterior mean of the concentration ν when it ended.
+NU = "infgp:nu"
+#: System attribute of a trial: the objective itself failed, not the machine under it.
 FAILED = "infgp:failed"
-#: ... and the values that a running trial has been given and may not have asked for yet.
+#: System attribute of a trial: the values that it has been given while it runs, and may not have asked for yet.
 GIVEN = "infgp:given"
-#: Sweeps of the chain for each trial (see `NEXT`): a study's workers all do them, so they are fewer.
-SWEEPS = (60_000, 2, 20)
 #: Constraints beyond this are as good as infinite.
 LARGEST_CONSTRAINT = 1e150
+#: First number of the key that the randomness of single parameters is derived from; `Optimizer` uses smaller ones.
+INDEPENDENT = 100
 
 Distributions: TypeAlias = dict[str, BaseDistribution]
 #: The values of a trial that completed, None for one that failed or was pruned.
@@ -60,14 +60,12 @@ Outcome: TypeAlias = tuple[float, ...] | None
 
 @dataclass
 class _Memory:
-    """The optimizers of one study and search space, and the outcome of each trial they were told of."""
+    """The optimizer of one study and search space, and the outcome of each trial that it was told of."""
 
     study: str
     distributions: Distributions
     directions: tuple[StudyDirection, ...]
-    space: Space
-    objectives: list[Optimizer]
-    constraints: dict[str, Optimizer] = field(default_factory=dict)
+    optimizer: Optimizer
     told: dict[int, Outcome] = field(default_factory=dict)
 
     def fits(self, study: Study, distributions: Distributions, trials: Mapping[int, FrozenTrial]) -> bool:
@@ -78,6 +76,10 @@ class _Memory:
         now = ((trials.get(number), outcome) for number, outcome in self.told.items())
         return all(t is not None and (t.state == TrialState.RUNNING or _outcome(t) == told) for t, told in now)
 
+    def outward(self, point: Point) -> Point:
+        """A point of the optimizer with Optuna's values."""
+        return {name: _outward(d, point[name]) for name, d in self.distributions.items()}
+
 
 class InfGPSampler(BaseSampler):
     """Optuna sampler that is not fooled by one lucky draw.
@@ -87,7 +89,8 @@ class InfGPSampler(BaseSampler):
     seed : int or None
         Same seed, same trials, as long as they run one after the other.
     n_startup_trials : int or None
-        Trials of a Sobol design before the model is asked; 2 (d + 1) by default. Earlier trials count.
+        Trials of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters.
+        Earlier trials count.
     search_space : dict of str to distribution, or None
         Parameters to choose together; by default those that all completed trials have in common, which are unknown
         before the first trial has completed.
@@ -98,8 +101,8 @@ class InfGPSampler(BaseSampler):
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
-    target, acquisition, exploration, surfaces, regions, bend, kernel
-        As in :class:`infgp.Optimizer`. Several objectives are always chosen by Thompson draws.
+    target, acquisition, exploration, gradients, kernel, ard, surfaces, regions, surface_scales, priors, bend
+        As in :class:`infgp.Optimizer`.
 
     Examples
     --------
@@ -123,28 +126,35 @@ class InfGPSampler(BaseSampler):
         target: str = "expected",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
+        gradients: bool = False,
+        kernel: str = "se",
+        ard: bool = True,
         surfaces: int | None = None,
         regions: bool = True,
+        surface_scales: str = "own",
+        priors: Priors | None = None,
         bend: bool | None = None,
-        kernel: str = "se",
     ) -> None:
-        if seed is not None:
-            check_int("seed", seed, 0)
-        if n_startup_trials is not None:
-            check_int("n_startup_trials", n_startup_trials, 1)
         self._options: dict[str, Any] = {
+            "n_initial": n_startup_trials,
             "target": target,
             "acquisition": acquisition,
             "exploration": exploration,
+            "gradients": gradients,
+            "kernel": kernel,
+            "ard": ard,
             "surfaces": surfaces,
             "regions": regions,
+            "surface_scales": surface_scales,
+            "priors": priors,
             "bend": bend,
-            "kernel": kernel,
         }
+        if n_startup_trials is not None:
+            check_int("n_startup_trials", n_startup_trials, 1)
+        # A seed is drawn where none was given, so that the memory can be made anew with the same randomness.
+        self._seed = secrets.randbits(128) if seed is None else check_int("seed", seed, 0)
+        self._reseed: int | None = None  # in its place once the trials run in parallel; the design keeps the seed
         Optimizer({"x": Float(0.0, 1.0)}, **self._options)  # options that do not go together are refused here
-        self._entropy = np.random.SeedSequence(seed).entropy
-        self._design_entropy = self._entropy  # jobs share the design
-        self._n_startup_trials = n_startup_trials
         self._fixed = None if search_space is None else _varying(search_space)
         if self._fixed:
             _space(self._fixed)  # what cannot be searched is refused here
@@ -163,7 +173,10 @@ class InfGPSampler(BaseSampler):
 
     def reseed_rng(self) -> None:
         """Take fresh randomness; Optuna calls this for jobs that run in parallel."""
-        self._entropy = np.random.SeedSequence().entropy
+        with self._lock:
+            self._reseed = secrets.randbits(128)
+            if self._memory is not None:
+                self._memory.optimizer.reseed(self._reseed)
         if self._independent_sampler is not None:
             self._independent_sampler.reseed_rng()
 
@@ -178,9 +191,8 @@ class InfGPSampler(BaseSampler):
             return {}
         with self._lock:
             memory, pending = self._recall(study, distributions, trial.number)
-            u = self._propose(memory, pending, trial.number)
-            point = memory.space.from_unit(u[None])[0]
-            given = {name: _outward(d, point[name]) for name, d in distributions.items()}
+            point = memory.optimizer.suggest(trial.number, pending)
+            given = memory.outward(point)
             internal = {name: float(d.to_internal_repr(given[name])) for name, d in distributions.items()}
             study._storage.set_trial_system_attr(trial._trial_id, GIVEN, json.dumps(internal))
         return given
@@ -192,7 +204,9 @@ class InfGPSampler(BaseSampler):
         if self._independent_sampler is not None:
             return self._independent_sampler.sample_independent(study, trial, param_name, param_distribution)
         space = _space({param_name: param_distribution})
-        rng = self._generator(0, trial.number, zlib.crc32(param_name.encode()))
+        entropy = self._seed if self._reseed is None else self._reseed
+        key = (INDEPENDENT, trial.number, zlib.crc32(param_name.encode()))
+        rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
         return _outward(param_distribution, space.from_unit(rng.random((1, space.d)))[0][param_name])
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
@@ -209,17 +223,19 @@ class InfGPSampler(BaseSampler):
             self._independent_sampler.after_trial(study, trial, state, values)
         if state == TrialState.FAIL:
             study._storage.set_trial_system_attr(trial._trial_id, FAILED, True)
-        elif state == TrialState.COMPLETE and values is not None and self._store_beliefs:
-            for key, value in self._beliefs(study, trial, values).items():
+        elif state == TrialState.COMPLETE and values is not None:
+            for key, value in self._note(study, trial, values).items():
                 study._storage.set_trial_user_attr(trial._trial_id, key, value)
 
     def recommend(self, study: Study) -> Recommendation:
         """The point with the best expected value. ``study.best_trial``, in contrast, is the luckiest one.
 
+        Under constraints it is the best of those that are more likely feasible than not.
+
         Raises
         ------
         InvalidInputError
-            With several objectives or constraints, or before any trial has completed.
+            With several objectives (see :meth:`tradeoffs`), or before any trial has completed.
 
         Examples
         --------
@@ -231,20 +247,31 @@ class InfGPSampler(BaseSampler):
         True
         """
         with self._lock:
-            distributions = self._together(study)
-            if not distributions:
-                raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
-            memory, _ = self._recall(study, distributions, -1)
-            if len(memory.objectives) > 1 or memory.constraints:
-                raise InvalidInputError(
-                    "A recommendation is made for one objective without constraints only; see study.best_trials."
-                )
-            found = memory.objectives[0].recommend()
-
-        def outward(point: Point) -> Point:
-            return {name: _outward(d, point[name]) for name, d in distributions.items()}
-
+            memory = self._memory_of(study)
+            found = memory.optimizer.recommend()
+        outward = memory.outward
         return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
+
+    def tradeoffs(self, study: Study) -> tuple[Tradeoff, ...]:
+        """Trials' points that no other is believed to be better than in every objective; see `Optimizer.tradeoffs`.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(directions=["maximize", "minimize"], sampler=InfGPSampler(seed=0))
+        >>> study.optimize(lambda trial: [(x := trial.suggest_float("x", 0.0, 1.0)), x], n_trials=8)
+        >>> len(study.sampler.tradeoffs(study)) > 0
+        True
+        """
+        with self._lock:
+            memory = self._memory_of(study)
+            return tuple(replace(t, point=memory.outward(t.point)) for t in memory.optimizer.tradeoffs())
+
+    @property
+    def fallbacks(self) -> int:
+        """How many suggestions were random points because the model had failed numerically."""
+        return 0 if self._memory is None else self._memory.optimizer.fallbacks
 
     # --- What is known -----------------------------------------------------------------------------------------------
 
@@ -270,101 +297,60 @@ class InfGPSampler(BaseSampler):
         points = (_point(memory, trial) for trial in running)
         return memory, [point for point in points if point is not None]
 
+    def _memory_of(self, study: Study) -> _Memory:
+        """The memory, for those who only read it."""
+        distributions = self._together(study)
+        if not distributions:
+            raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
+        return self._recall(study, distributions, -1)[0]
+
     def _blank(self, study: Study, distributions: Distributions) -> _Memory:
-        space = _space(distributions)
-        maximise = [d == StudyDirection.MAXIMIZE for d in study.directions]
-        objectives = [Optimizer(space, "maximize" if up else "minimize", **self._options) for up in maximise]
-        return _Memory(study.study_name, dict(distributions), tuple(study.directions), space, objectives)
+        directions = ["maximize" if d == StudyDirection.MAXIMIZE else "minimize" for d in study.directions]
+        optimizer = Optimizer(_space(distributions), directions, self._seed, **self._options)
+        if self._reseed is not None:
+            optimizer.reseed(self._reseed)
+        return _Memory(study.study_name, dict(distributions), tuple(study.directions), optimizer)
 
     def _tell(self, memory: _Memory, trial: FrozenTrial, outcome: Outcome) -> bool:
-        """Tell the optimizers of a trial; one that lacks a parameter, or is out of range, is passed over: False."""
+        """Tell the optimizer of a trial; one that lacks a parameter, or is out of range, is passed over: False."""
         memory.told[trial.number] = outcome
         point = _point(memory, trial)
         if point is None:
             return False
-        for optimizer, value in zip(memory.objectives, outcome or (None,) * len(memory.objectives), strict=True):
-            optimizer.tell(point, value)
-        for name, value in (_constraints(trial) if outcome else {}).items():
-            optimizer = memory.constraints.setdefault(name, Optimizer(memory.space, **self._options))
-            optimizer.tell(point, float(np.clip(value, -LARGEST_CONSTRAINT, LARGEST_CONSTRAINT)))
+        limits = {
+            name: float(np.clip(value, -LARGEST_CONSTRAINT, LARGEST_CONSTRAINT))
+            for name, value in (_constraints(trial) if outcome else {}).items()
+        }
+        memory.optimizer.tell(point, outcome, constraints=limits)
         return True
 
-    def _beliefs(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:
-        """Attributes of a trial that ends with these values; none during start-up or where the model fails."""
+    def _note(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:
+        """Tell the optimizer of a trial that ends with these values; returns what is now believed of it.
+
+        Nothing is believed during start-up, where the model fails, or if nobody wants to know.
+        """
         out: dict[str, float] = {}
         with self._lock:
             distributions = self._together(study)
             if not distributions or not distributions.keys() <= trial.params.keys():
                 return out
             memory, _ = self._recall(study, distributions, trial.number)
-            if len(memory.told) + 1 < self._startup(memory.space) or trial.number in memory.told:
+            if trial.number in memory.told:
                 return out
-            told = self._tell(memory, trial, tuple(values))
-            for k, optimizer in enumerate(memory.objectives):
-                if not told or not math.isfinite(values[k]):
-                    continue
+            known = self._tell(memory, trial, tuple(values)) and all(map(math.isfinite, values))
+            if not (known and self._store_beliefs and len(memory.told) >= memory.optimizer.n_initial):
+                return out
+            for k in range(len(values)):
                 try:
-                    p = optimizer.posterior(self._generator(1, trial.number, k), SWEEPS)
-                except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+                    learned = memory.optimizer.learned(k)
+                except (ArithmeticError, np.linalg.LinAlgError) as error:
                     logger.warning("The model failed (%s); trial %d goes without its beliefs.", error, trial.number)
                     continue
-                suffix = f":{k}" if len(memory.objectives) > 1 else ""
-                off = off_surface_probability(p.states, p.data, p.model)[-1]
-                out[OFF_SURFACE + suffix] = round(float(off), 6)
-                out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in p.states]))
-                out[NU + suffix] = float(np.mean([state.nu for state in p.states]))
+                suffix = f":{k}" if len(values) > 1 else ""
+                out[OFF_SURFACE + suffix] = round(float(off_surface_probability(learned.draws)[-1]), 6)
+                out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in learned.chain.states]))
+                out[NU + suffix] = float(np.mean([state.nu for state in learned.chain.states]))
         return out
-
-    # --- What comes next ---------------------------------------------------------------------------------------------
-
-    def _generator(self, *key: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=key))
-
-    def _startup(self, space: Space) -> int:
-        return 2 * (space.d + 1) if self._n_startup_trials is None else self._n_startup_trials
-
-    def _propose(self, memory: _Memory, pending: list[Point], number: int) -> FloatArray:
-        """A position in the unit cube; whatever goes wrong, a valid one."""
-        space, main = memory.space, memory.objectives[0]
-        told, rewarded = zip(*(optimizer.counts for optimizer in memory.objectives), strict=True)
-        if told[0] + len(pending) < self._startup(space):
-            design = np.random.default_rng(np.random.SeedSequence(self._design_entropy))
-            return np.asarray(space.sobol(design, number + 1)[number])
-        rng = self._generator(2, number)
-        uniform = np.asarray(space.snap(rng.random((1, space.d)))[0])
-        if not all(rewarded) or rng.random() < main.exploration.chance(rewarded[0]):
-            return uniform
-        try:
-            with one_blas_thread():
-                u = self._suggest(rng, memory, space.to_unit(pending) if pending else np.empty((0, space.d)))
-            if np.isfinite(u).all():
-                return u
-            logger.warning("The model gave no finite point; a random one takes its place.")
-        except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-            logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
-        return uniform
-
-    def _suggest(self, rng: np.random.Generator, memory: _Memory, pending: FloatArray) -> FloatArray:
-        acquisition, target = self._options["acquisition"], self._options["target"]
-        objectives: list[Posterior] = [optimizer.posterior(rng, SWEEPS) for optimizer in memory.objectives]
-        constraints = [optimizer.posterior(rng, SWEEPS) for optimizer in memory.constraints.values()]
-        p, space = objectives[0], memory.space
-        if len(objectives) > 1 or (constraints and acquisition != "logei"):
-            u = suggest_scalarised(rng, objectives, constraints, space, target, pending)
-        elif constraints:
-            u = suggest_feasible(rng, p, constraints, space, target, pending)
-        else:
-            options = {"acquisition": acquisition, "target": target, "pending": pending, "failed": p.failed}
-            u = suggest(rng, p.states, p.data, p.model, space, **options)
-        return _apart(rng, u, np.vstack((p.data.x, p.failed, pending)), space)
-
-
-def _apart(rng: np.random.Generator, u: FloatArray, taken: FloatArray, space: Space) -> FloatArray:
-    """A small step aside where `u` is taken: a replicate tells no more, and dashboards draw one point. Floats only."""
-    if not (taken == u).all(axis=1).any():
-        return u
-    moved = u + NARROWEST * rng.standard_normal(u.size) * ~space.discrete
-    return np.asarray(space.snap(1.0 - np.abs(1.0 - np.abs(moved))[None])[0])  # reflected into the cube
 
 
 # --- Optuna's trials and distributions -------------------------------------------------------------------------------
@@ -397,7 +383,7 @@ def _point(memory: _Memory, trial: FrozenTrial) -> Point | None:
             asked = name in trial.params
             internal = distribution.to_internal_repr(trial.params[name]) if asked else given[name]
             point[name] = _inward(distribution, float(internal))
-        return memory.space.validate(point)
+        return memory.optimizer.space.validate(point)
     except (KeyError, ValueError):
         return None
 

@@ -12,7 +12,8 @@ from typing import Any
 from infgp.calling import caller
 from infgp.errors import InvalidInputError, check_int, check_positive, require
 from infgp.progress import progress_bar
-from infgp.search.optimizer import Observation, Optimizer, Recommendation
+from infgp.search.optimizer import Optimizer
+from infgp.search.outcomes import Observation, Recommendation
 from infgp.space import Parameter, Point, Space
 
 logger = logging.getLogger("infgp")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from infgp.core.linalg import cholesky, log_normal_pdf
+from infgp.core.linalg import cholesky
 from infgp.errors import NumericalError
 
 
@@ -22,11 +22,3 @@ def test_hopeless_matrix_says_so(bad):
     with pytest.raises(NumericalError, match="could not be factorised") as error:
         cholesky(bad)
     assert error.value.evidence["size"] == bad.shape[0]
-
-
-def test_normal_density(rng):
-    from scipy.stats import multivariate_normal
-
-    a = rng.normal(size=(4, 4))
-    cov, r = a @ a.T + np.eye(4), rng.normal(size=4)
-    assert log_normal_pdf(r, cov) == pytest.approx(multivariate_normal(np.zeros(4), cov).logpdf(r))

@@ -8,16 +8,11 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
-from infgp.predict.mixture import (
-    Mixture,
-    main_surface,
-    off_surface_probability,
-    predictive,
-    sample_rewards,
-    urn_weights,
-)
+from infgp.core.surface import Conditioned
+from infgp.predict.mixture import Mixture, main_surface, off_surface_probability, predictive, sample_rewards
 from infgp.predict.paths import draw_path
-from infgp.search.acquisition import TargetLaw
+from infgp.predict.targets import TargetLaw
+from infgp.predict.weights import urn_weights
 
 
 @pytest.fixture
@@ -78,10 +73,10 @@ def test_gaussian_process_limit(known, kernel, reference, rng):
     mean, std = gp.fit(x, y).predict(at, return_std=True)
     model = Model(kernel, Priors().resolve(2), ard=True)
     states, data = [one_surface(25, 2, ell, sigma2, tau2)] * 3, Data(x, y, noise)
-    mix = predictive(states, data, model, at)
+    mix = predictive([Conditioned(s, data, model) for s in states], at)
     assert np.abs(mix.mean() - mean).max() < 1e-8
     assert np.abs(mix.std() - std).max() < 1e-8
-    main, main_std = main_surface(states, data, model, at)
+    main, main_std = main_surface([Conditioned(s, data, model) for s in states], at)
     assert np.abs(main - mean).max() < 1e-8
     assert np.abs(main_std - np.sqrt(std**2 - tau2)).max() < 1e-8
 
@@ -92,14 +87,22 @@ def test_own_scales_multiply_known_noise(rng):
     model, one = Model("se", Priors().resolve(1), ard=False), one_surface(8, 1, 0.3, 1.0, 0.1, nu=0.5)
     scaled, data = replace(one, scale=np.array([3.0, 3.0])), Data(x, y, noise)
     plain, wide = one_surface(8, 1, 0.3, 3.0, 0.3, nu=0.5), Data(x, y, 3.0 * noise)
-    first, second = predictive([scaled], data, model, at), predictive([plain], wide, model, at)
+    first, second = (
+        predictive([Conditioned(scaled, data, model)], at),
+        predictive([Conditioned(plain, wide, model)], at),
+    )
     assert np.allclose(first.means, second.means)
     assert np.allclose(first.variances, second.variances)
     for mean, other in zip(
-        TargetLaw.of(scaled, data, model, "main")(at), TargetLaw.of(plain, wide, model, "main")(at), strict=True
+        TargetLaw.of(Conditioned(scaled, data, model), "main")(at),
+        TargetLaw.of(Conditioned(plain, wide, model), "main")(at),
+        strict=True,
     ):
         assert np.allclose(mean, other)
-    draws = [sample_rewards(np.random.default_rng(1), [s], d, model, at) for s, d in ((scaled, data), (plain, wide))]
+    draws = [
+        sample_rewards(np.random.default_rng(1), [Conditioned(s, d, model)], at)
+        for s, d in ((scaled, data), (plain, wide))
+    ]
     assert np.allclose(*draws)
 
 
@@ -108,11 +111,11 @@ def test_paths_and_beliefs_know_the_noise(rng):
     x, at, noise = rng.random((6, 1)), np.array([[0.2], [0.7]]), np.array([0.0, 0.5, 2.0, 0.1, 0.0, 1.0])
     model, state = Model("se", Priors().resolve(1), ard=False), one_surface(6, 1, 0.3, 1.2, 0.05)
     data = Data(x, rng.normal(size=6), noise)
-    mean, std = main_surface([state], data, model, at)
-    law = TargetLaw.of(state, data, model, "main")(at)
+    mean, std = main_surface([Conditioned(state, data, model)], at)
+    law = TargetLaw.of(Conditioned(state, data, model), "main")(at)
     assert np.allclose(law[0], mean)
     assert np.allclose(law[1], std**2)
-    draws = np.array([draw_path(rng, state, data, model, "main")(at) for _ in range(4000)])
+    draws = np.array([draw_path(rng, Conditioned(state, data, model), "main")(at) for _ in range(4000)])
     assert np.abs(draws.mean(axis=0) - mean).max() < 5.0 * std.max() / np.sqrt(4000)
     assert np.allclose(draws.std(axis=0), std, rtol=0.06)
 
@@ -121,9 +124,8 @@ def test_infinite_concentration_is_not_a_gaussian_process(rng):
     """ν → ∞ puts each observation on a surface of its own: the data then says nothing about other inputs."""
     data = Data(np.linspace(0, 1, 10)[:, None], 5.0 * np.ones(10))
     state = State(np.arange(10), np.zeros(2), 1e12, np.full((1, 1), 2.0), np.ones(1), 0.1 * np.ones(1))
-    assert np.allclose(
-        predictive([state], data, Model("se", Priors().resolve(1), False), data.x).mean(), 0.0, atol=1e-6
-    )
+    given = Conditioned(state, data, Model("se", Priors().resolve(1), False))
+    assert np.allclose(predictive([given], data.x).mean(), 0.0, atol=1e-6)
 
 
 def two_surfaces():
@@ -137,7 +139,7 @@ def two_surfaces():
 def test_predictive_is_proposition_1_term_by_term():
     state, data, model = two_surfaces()
     at = np.array([[0.35]])
-    mix = predictive([state], data, model, at)
+    mix = predictive([Conditioned(state, data, model)], at)
     assert np.allclose(mix.weights[0], np.array([6.0, 2.0, 0.7]) / 8.7)
     assert np.allclose(urn_weights(state, data, model, at), mix.weights)
     level = 0.3 + 0.1 * 0.35
@@ -157,8 +159,8 @@ def test_draws_are_averaged():
     state, data, model = two_surfaces()
     other = one_surface(8, 1, 0.5, 1.0, 0.3)
     at = np.array([[0.2], [0.9]])
-    both = predictive([state, other], data, model, at)
-    alone = [predictive([s], data, model, at) for s in (state, other)]
+    both = predictive([Conditioned(s, data, model) for s in (state, other)], at)
+    alone = [predictive([Conditioned(s, data, model)], at) for s in (state, other)]
     y = np.array([0.5, 3.0])
     assert np.allclose(both.cdf(y), 0.5 * (alone[0].cdf(y) + alone[1].cdf(y)))
     assert np.allclose(both.mean(), 0.5 * (alone[0].mean() + alone[1].mean()))
@@ -167,8 +169,8 @@ def test_draws_are_averaged():
 def test_samples_follow_the_predictive_distribution(rng):
     state, data, model = two_surfaces()
     at = np.array([[0.1], [0.12], [0.8]])
-    draws = np.array([sample_rewards(rng, [state], data, model, at) for _ in range(4000)])
-    mix = predictive([state], data, model, at)
+    draws = np.array([sample_rewards(rng, [Conditioned(state, data, model)], at) for _ in range(4000)])
+    mix = predictive([Conditioned(state, data, model)], at)
     for i in range(3):
         one = Mixture(mix.weights[i : i + 1], mix.means[i : i + 1], mix.variances[i : i + 1])
         uniform = one_cdf(one, draws[:, i])
@@ -184,4 +186,13 @@ def one_cdf(mixture, values):
 def test_off_surface_probability_counts_draws():
     state, data, model = two_surfaces()
     other = one_surface(8, 1, 0.5, 1.0, 0.3)
-    assert off_surface_probability([state, other], data, model).tolist() == [0, 0.5, 0, 0, 0.5, 0, 0, 0]
+    assert off_surface_probability([Conditioned(s, data, model) for s in [state, other]]).tolist() == [
+        0,
+        0.5,
+        0,
+        0,
+        0.5,
+        0,
+        0,
+        0,
+    ]

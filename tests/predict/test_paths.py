@@ -4,8 +4,10 @@ import pytest
 from infgp.core.kernels import KERNELS
 from infgp.core.model import Data, Model, State, Surface
 from infgp.core.priors import Priors
-from infgp.predict.mixture import urn_weights
-from infgp.predict.paths import TARGETS, Blend, draw_path, draw_surface_path
+from infgp.core.surface import Conditional, Conditioned
+from infgp.predict.paths import draw_path, draw_surface_path
+from infgp.predict.targets import TARGETS, TargetWeights
+from infgp.predict.weights import urn_weights
 from infgp.testing import frequency_test
 from tests.exact import central_differences, kriging, regional_case, rho, target_law
 
@@ -55,8 +57,8 @@ def _few_features(monkeypatch):
 def test_moments_of_paths_are_those_of_the_posterior(kernel, own, target, rng):
     state, data, model = case(kernel, own)
     at = places(data.x)
-    draws = np.array([draw_path(rng, state, data, model, target)(at) for _ in range(PATHS)])
-    clutter = Blend(state, data, model, target).clutter
+    draws = np.array([draw_path(rng, Conditioned(state, data, model), target)(at) for _ in range(PATHS)])
+    clutter = TargetWeights(Conditioned(state, data, model), target).clutter
     assert bool(clutter) == (target == "expected")
     mean, covariance = target_law(state, data, kernel, target, at, clutter=clutter)
     assert largest_z(draws, mean, covariance) < LARGEST_Z
@@ -69,7 +71,7 @@ def test_moments_of_paths_are_those_of_the_posterior(kernel, own, target, rng):
 def test_moments_of_one_surface(kernel, own, rng):
     state, data, model = case(kernel, own)
     surface, at = state.surface(1), places(data.x)
-    draws = np.array([draw_surface_path(rng, surface, data.y, data, model)(at) for _ in range(PATHS)])
+    draws = np.array([draw_surface_path(rng, Conditional.of(surface, data.y, data, model))(at) for _ in range(PATHS)])
     s = OWN[1] if own else 1.0
     members = [1, 4]
     mean, covariance = kriging(kernel, data.x[members], data.y[members], PHI, 1.8 * s, 0.15 * s, at)
@@ -83,7 +85,7 @@ def test_a_surface_without_members_is_a_path_of_the_prior(kernel, own, rng):
     state, data, model = case(kernel, own)
     surface, at = state.surface(3), places(data.x)
     assert surface.members.size == 0
-    draws = np.array([draw_surface_path(rng, surface, data.y, data, model)(at) for _ in range(PATHS)])
+    draws = np.array([draw_surface_path(rng, Conditional.of(surface, data.y, data, model))(at) for _ in range(PATHS)])
     sigma2 = 1.8 * (OWN[3] if own else 1.0)
     assert largest_z(draws, np.zeros(len(at)), sigma2 * rho(kernel, at, at, PHI)) < LARGEST_Z
 
@@ -93,7 +95,7 @@ def test_paths_go_through_data_without_noise(rng):
     y = rng.normal(size=5)
     surface = Surface(np.arange(5), np.array([20.0]), 1.5, 1e-10)
     model = Model("matern52", Priors().resolve(1), ard=False)
-    paths = [draw_surface_path(rng, surface, y, Data(x, y), model) for _ in range(3)]
+    paths = [draw_surface_path(rng, Conditional.of(surface, y, Data(x, y), model)) for _ in range(3)]
     assert all(np.allclose(path(x), y, atol=1e-3) for path in paths)
     between = np.array([path(x[:1] + 0.1)[0] for path in paths])
     assert np.ptp(between) > 1e-3
@@ -103,7 +105,7 @@ def test_paths_go_through_data_without_noise(rng):
 @pytest.mark.parametrize("target", TARGETS)
 def test_gradients(kernel, target, rng):
     state, data, model = case(kernel, True)
-    path = draw_path(rng, state, data, model, target)
+    path = draw_path(rng, Conditioned(state, data, model), target)
     at = np.vstack((places(data.x), rng.random((20, 2))))
     value, gradient = path.value_and_gradient(at)
     assert value == pytest.approx(path(at), abs=1e-12)
@@ -117,7 +119,7 @@ def test_gradients(kernel, target, rng):
 def test_surfaces_are_drawn_by_the_urn(rng):
     """The chi-square test raises a false alarm once in ten thousand seeds."""
     state, data, model = case("se", True)
-    drawn = [list(draw_path(rng, state, data, model, "surface").surfaces.values()) for _ in range(3000)]
+    drawn = [list(draw_path(rng, Conditioned(state, data, model), "surface").surfaces.values()) for _ in range(3000)]
     assert all(len(surfaces) == 1 for surfaces in drawn)
     members = [surfaces[0].x.shape[0] for surfaces in drawn]
     counts = np.bincount(members, minlength=5)[[4, 2, 1, 0]]
@@ -131,7 +133,7 @@ def test_surfaces_are_drawn_by_the_urn(rng):
 def test_paths_follow_the_places(target, rng):
     state, data, model = regional_case()
     at = places(data.x)
-    draws = np.array([draw_path(rng, state, data, model, target)(at) for _ in range(PATHS)])
+    draws = np.array([draw_path(rng, Conditioned(state, data, model), target)(at) for _ in range(PATHS)])
     mean, covariance = target_law(state, data, "se", target, at, urn_weights(state, data, model, at))
     assert largest_z(draws, mean, covariance) < LARGEST_Z
 
@@ -141,7 +143,9 @@ def test_surfaces_are_drawn_by_their_weights_at_every_place(rng):
     at = places(data.x)
     weights = urn_weights(state, data, model, at)
     assert np.ptp(weights, axis=0).max() > 0.1
-    chosen = np.array([Blend(state, data, model, "surface", u)(at) for u in (np.arange(2000) + 0.5) / 2000])
+    chosen = np.array(
+        [TargetWeights(Conditioned(state, data, model), "surface", u)(at) for u in (np.arange(2000) + 0.5) / 2000]
+    )
     assert (chosen.sum(axis=2) == 1.0).all()
     assert chosen.mean(axis=0) == pytest.approx(weights, abs=1e-3)
 
@@ -149,7 +153,7 @@ def test_surfaces_are_drawn_by_their_weights_at_every_place(rng):
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_same_seed_gives_the_same_path(target):
     state, data, model = case("matern52", True)
-    at = places(data.x)
-    first, again, other = (draw_path(np.random.default_rng(seed), state, data, model, target)(at) for seed in (5, 5, 6))
+    at, given = places(data.x), Conditioned(state, data, model)
+    first, again, other = (draw_path(np.random.default_rng(seed), given, target)(at) for seed in (5, 5, 6))
     assert np.array_equal(first, again)
     assert not np.allclose(first, other)

@@ -9,8 +9,10 @@ from scipy.stats import norm
 from infgp.core.kernels import KERNELS
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
-from infgp.predict.mixture import urn_weights
-from infgp.search.acquisition import LEAST_VARIANCE, LogImprovement, TargetLaw, gain, log_h
+from infgp.core.surface import Conditioned
+from infgp.predict.targets import LEAST_VARIANCE, MeanTarget, TargetLaw
+from infgp.predict.weights import urn_weights
+from infgp.search.acquisition import LogImprovement, log_h
 from tests.exact import central_differences, regional_case, target_law
 
 
@@ -34,53 +36,55 @@ def at(rng):
 @pytest.mark.parametrize("target", ["main", "mean", "expected"])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_beliefs_are_kriging(kernel, own, target, at):
+def test_laws_are_kriging(kernel, own, target, at):
     state, data, model = case(kernel, own)
-    belief = TargetLaw.of(state, data, model, target)
-    assert belief.blend.clutter == ([1, 2] if target == "expected" else [])  # two and one members prove nothing
-    mean, covariance = target_law(state, data, kernel, target, at, clutter=belief.blend.clutter)
-    for got in (belief(at), belief.with_gradients(at)[:2]):
+    law = TargetLaw.of(Conditioned(state, data, model), target)
+    assert law.weights.clutter == ([1, 2] if target == "expected" else [])  # two and one members prove nothing
+    mean, covariance = target_law(state, data, kernel, target, at, clutter=law.weights.clutter)
+    for got in (law(at), law.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
     for a, b in pairwise(range(len(at))):
         spread = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
-        assert belief.difference(at[a], at[b]) == pytest.approx((mean[a] - mean[b], spread), abs=1e-9)
+        assert law.difference(at[a], at[b]) == pytest.approx((mean[a] - mean[b], spread), abs=1e-9)
 
 
 @pytest.mark.parametrize("target", ["main", "mean", "expected"])
-def test_beliefs_follow_the_places(target, at):
+def test_laws_follow_the_places(target, at):
     state, data, model = regional_case()
     weights = urn_weights(state, data, model, at)
     assert np.ptp(weights, axis=0).max() > 0.1
     assert np.unique(np.argmax(weights[:, :-1], axis=1)).size > 1
-    belief = TargetLaw.of(state, data, model, target)
-    assert belief.blend.clutter == ([2] if target == "expected" else [])  # strewn over both
-    mean, covariance = target_law(state, data, "se", target, at, weights, belief.blend.clutter)
-    for got in (belief(at), belief.with_gradients(at)[:2]):
+    law = TargetLaw.of(Conditioned(state, data, model), target)
+    assert law.weights.clutter == ([2] if target == "expected" else [])  # strewn over both
+    mean, covariance = target_law(state, data, "se", target, at, weights, law.weights.clutter)
+    for got in (law(at), law.with_gradients(at)[:2]):
         assert got[0] == pytest.approx(mean, abs=1e-9)
         assert got[1] == pytest.approx(np.diag(covariance), abs=1e-9)
     for a, b in pairwise(range(len(at))):
         spread = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
-        assert belief.difference(at[a], at[b]) == pytest.approx((mean[a] - mean[b], spread), abs=1e-9)
-    _, _, d_mean, d_variance = belief.with_gradients(at)
-    assert d_mean == pytest.approx(central_differences(lambda u: belief(u)[0], at), rel=1e-5, abs=1e-6)
-    assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-6)
+        assert law.difference(at[a], at[b]) == pytest.approx((mean[a] - mean[b], spread), abs=1e-9)
+    _, _, d_mean, d_variance = law.with_gradients(at)
+    assert d_mean == pytest.approx(central_differences(lambda u: law(u)[0], at), rel=1e-5, abs=1e-6)
+    assert d_variance == pytest.approx(central_differences(lambda u: law(u)[1], at), rel=1e-5, abs=1e-6)
 
 
 def test_a_gain_is_uncertain_within_states_and_between_them(at):
-    beliefs = [TargetLaw.of(*case(seed=seed), "main") for seed in (4, 5)]
-    (m, v), (n, w) = (belief.difference(at[1], at[2]) for belief in beliefs)
-    assert gain(beliefs, at[1], at[2]) == pytest.approx(((m + n) / 2, np.sqrt((v + w) / 2 + (m - n) ** 2 / 4)))
+    laws = [TargetLaw.of(Conditioned(*case(seed=seed)), "main") for seed in (4, 5)]
+    (m, v), (n, w) = (law.difference(at[1], at[2]) for law in laws)
+    assert MeanTarget(tuple(laws)).difference(at[1], at[2]) == pytest.approx(
+        ((m + n) / 2, np.sqrt((v + w) / 2 + (m - n) ** 2 / 4))
+    )
 
 
 @pytest.mark.parametrize("target", ["main", "mean", "expected"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_gradients_of_beliefs(kernel, target, at):
+def test_gradients_of_laws(kernel, target, at):
     state, data, model = case(kernel)
-    belief = TargetLaw.of(state, data, model, target)
-    _, _, d_mean, d_variance = belief.with_gradients(at)
-    assert d_mean == pytest.approx(central_differences(lambda u: belief(u)[0], at), rel=1e-5, abs=1e-7)
-    assert d_variance == pytest.approx(central_differences(lambda u: belief(u)[1], at), rel=1e-5, abs=1e-7)
+    law = TargetLaw.of(Conditioned(state, data, model), target)
+    _, _, d_mean, d_variance = law.with_gradients(at)
+    assert d_mean == pytest.approx(central_differences(lambda u: law(u)[0], at), rel=1e-5, abs=1e-7)
+    assert d_variance == pytest.approx(central_differences(lambda u: law(u)[1], at), rel=1e-5, abs=1e-7)
 
 
 def hill(x):
@@ -102,8 +106,10 @@ def strewn(others, share=0.2, seed=1):
 
 def test_clutter_is_set_aside(at):
     state, data, model = strewn(lambda rng, x: 8.0 * rng.random(len(x)))
-    expected, main, mean = (TargetLaw.of(state, data, model, target) for target in ("expected", "main", "mean"))
-    assert expected.blend.clutter == [1]
+    expected, main, mean = (
+        TargetLaw.of(Conditioned(state, data, model), target) for target in ("expected", "main", "mean")
+    )
+    assert expected.weights.clutter == [1]
     for got, wanted in zip(expected(at), main(at), strict=True):
         assert got == pytest.approx(wanted, abs=1e-12)
     share = np.mean(state.labels)
@@ -112,37 +118,41 @@ def test_clutter_is_set_aside(at):
 
 def test_what_is_not_rare_is_no_clutter(at):
     state, data, model = strewn(lambda rng, x: 8.0 * rng.random(len(x)), share=0.4)
-    expected, mean = (TargetLaw.of(state, data, model, target) for target in ("expected", "mean"))
-    assert expected.blend.clutter == []
-    weights = mean.blend(at)[:, :2]
-    assert expected.blend(at)[:, :2] == pytest.approx(weights / weights.sum(axis=1, keepdims=True))
+    expected, mean = (TargetLaw.of(Conditioned(state, data, model), target) for target in ("expected", "mean"))
+    assert expected.weights.clutter == []
+    weights = mean.weights(at)[:, :2]
+    assert expected.weights(at)[:, :2] == pytest.approx(weights / weights.sum(axis=1, keepdims=True))
 
 
 def test_a_second_surface_decides_where_the_expected_reward_is_best():
     state, data, model = strewn(lambda rng, x: 6.0 * np.exp(-8.0 * np.sum((x - 0.7) ** 2, axis=1)))
-    belief = TargetLaw.of(state, data, model, "expected")
-    assert belief.blend.clutter == []
+    law = TargetLaw.of(Conditioned(state, data, model), "expected")
+    assert law.weights.clutter == []
     hills = np.array([[0.3, 0.3], [0.7, 0.7]])
     share = np.mean(state.labels)
-    assert belief(hills)[0] == pytest.approx([1.0 - share, 6.0 * share], abs=0.25)
-    assert np.argmax(TargetLaw.of(state, data, model, "main")(hills)[0]) == 0  # where rewards are best most of the time
+    assert law(hills)[0] == pytest.approx([1.0 - share, 6.0 * share], abs=0.25)
+    assert (
+        np.argmax(TargetLaw.of(Conditioned(state, data, model), "main")(hills)[0]) == 0
+    )  # where rewards are best most of the time
 
 
 def test_with_one_surface_all_targets_but_the_mean_are_the_same(at):
     state, data, model = strewn(lambda rng, x: np.zeros(len(x)))
     state = replace(state, labels=np.zeros(60, dtype=int), scale=np.ones(2))
-    for expected, main in zip(*(TargetLaw.of(state, data, model, t)(at) for t in ("expected", "main")), strict=True):
+    for expected, main in zip(
+        *(TargetLaw.of(Conditioned(state, data, model), t)(at) for t in ("expected", "main")), strict=True
+    ):
         assert np.array_equal(expected, main)
 
 
 def test_what_is_known_has_a_variance_without_slope():
     data = Data(np.array([[0.5]]), np.array([1.0]))
     state = State(np.zeros(1, int), np.zeros(2), 0.5, np.full((1, 1), 2.0), np.ones(1), np.array([1e-15]))
-    belief = TargetLaw.of(state, data, Model("se", Priors().resolve(1), ard=False), "main")
-    _, variance, _, slope = belief.with_gradients(data.x)
-    assert variance == LEAST_VARIANCE == belief(data.x)[1]
+    law = TargetLaw.of(Conditioned(state, data, Model("se", Priors().resolve(1), ard=False)), "main")
+    _, variance, _, slope = law.with_gradients(data.x)
+    assert variance == LEAST_VARIANCE == law(data.x)[1]
     assert slope == 0.0
-    score = LogImprovement.of([belief], data.x)
+    score = LogImprovement.of([law], data.x)
     assert np.isfinite(score(data.x)).all()
     assert all(np.isfinite(part).all() for part in score.value_and_gradient(data.x))
 
@@ -180,14 +190,14 @@ def test_log_h_increases_without_jumps():
 def test_improvement_is_what_simulation_says(target, rng):
     """z-scores of eight points and two targets exceed 5 once in 10⁵ seeds."""
     state, data, model = case()
-    belief = TargetLaw.of(state, data, model, target)
+    law = TargetLaw.of(Conditioned(state, data, model), target)
     at = rng.random((8, 2))
     mean, covariance = target_law(state, data, "se", target, at)
     best = float(np.median(mean))
     gains = np.maximum(mean + np.sqrt(np.diag(covariance)) * rng.normal(size=(200_000, 8)) - best, 0.0)
     error = gains.std(axis=0) / np.sqrt(len(gains))
     assert (error < 0.1 * gains.mean(axis=0)).sum() >= 4  # the regime is a moderate one
-    assert np.all(np.abs(np.exp(LogImprovement((belief,), (best,))(at)) - gains.mean(axis=0)) < 5.0 * error + 1e-9)
+    assert np.all(np.abs(np.exp(LogImprovement((law,), (best,))(at)) - gains.mean(axis=0)) < 5.0 * error + 1e-9)
 
 
 @pytest.mark.parametrize("target", ["main", "mean"])
@@ -195,8 +205,8 @@ def test_improvement_is_what_simulation_says(target, rng):
 @pytest.mark.parametrize("lift", [0.0, 30.0])
 def test_gradients_of_the_improvement(kernel, target, lift, rng):
     """Also far below the incumbent, where the improvement itself underflows."""
-    beliefs = [TargetLaw.of(*case(kernel, seed=seed), target) for seed in (4, 5)]
-    score = LogImprovement(tuple(beliefs), tuple(float(b(case()[1].x)[0].max() + lift) for b in beliefs))
+    laws = [TargetLaw.of(Conditioned(*case(kernel, seed=seed)), target) for seed in (4, 5)]
+    score = LogImprovement(tuple(laws), tuple(float(b(case()[1].x)[0].max() + lift) for b in laws))
     at = rng.random((10, 2))
     value, gradient = score.value_and_gradient(at)
     assert value == pytest.approx(score(at), rel=1e-12)
@@ -207,9 +217,9 @@ def test_gradients_of_the_improvement(kernel, target, lift, rng):
 
 def test_the_logarithm_is_averaged_over_states(at):
     (a, data, model), (b, _, _) = case(), case(seed=5)
-    beliefs = [TargetLaw.of(state, data, model, "mean") for state in (a, b)]
-    both = LogImprovement.of(beliefs, data.x)
-    alone = [LogImprovement((belief,), (best,))(at) for belief, best in zip(beliefs, both.best, strict=True)]
+    laws = [TargetLaw.of(Conditioned(state, data, model), "mean") for state in (a, b)]
+    both = LogImprovement.of(laws, data.x)
+    alone = [LogImprovement((law,), (best,))(at) for law, best in zip(laws, both.best, strict=True)]
     assert both(at) == pytest.approx(0.5 * (alone[0] + alone[1]), rel=1e-10)
     assert not np.allclose(*alone, rtol=0.01)
 
@@ -217,7 +227,7 @@ def test_the_logarithm_is_averaged_over_states(at):
 def test_the_incumbent_is_the_best_mean_not_the_best_reward():
     state, data, model = case()
     lucky = Data(data.x, np.where(np.arange(7) == 1, 50.0, data.y))  # off the main surface
-    score = LogImprovement.of([TargetLaw.of(state, lucky, model, "main")], lucky.x)
+    score = LogImprovement.of([TargetLaw.of(Conditioned(state, lucky, model), "main")], lucky.x)
     assert score.best[0] == pytest.approx(target_law(state, lucky, "se", "main", lucky.x)[0].max())
     assert score.best[0] < 10.0
 
@@ -225,5 +235,5 @@ def test_the_incumbent_is_the_best_mean_not_the_best_reward():
 def test_the_incumbent_is_one_point_for_all_states():
     """A state that takes a lucky reward for a surface does not raise what is to be beaten in it."""
     means = np.array([[0.0, 1.0, 5.0], [0.0, 2.0, -9.0]])
-    beliefs = [lambda at, row=row: (row, np.ones(3)) for row in means]
-    assert LogImprovement.of(beliefs, np.zeros((3, 1))).best == (1.0, 2.0)
+    laws = [lambda at, row=row: (row, np.ones(3)) for row in means]
+    assert LogImprovement.of(laws, np.zeros((3, 1))).best == (1.0, 2.0)

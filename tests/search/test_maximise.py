@@ -5,6 +5,7 @@ import pytest
 
 from infgp.core.model import Data, Model, Surface
 from infgp.core.priors import Priors
+from infgp.core.surface import Conditional
 from infgp.predict.paths import Path, draw_surface_path
 from infgp.search.maximise import candidates, maximise
 from infgp.space import Choice, Float, Int, Space
@@ -24,7 +25,7 @@ def prior_path(rng, d, lengthscale=0.3):
     """A draw of the prior whose length-scale, in units of the cube's diagonal, does not depend on the dimension."""
     surface = Surface(np.empty(0, int), np.full(d, 0.5 / (d * lengthscale**2)), 1.0, 0.1)
     nobody = Data(np.empty((0, d)), np.empty(0))
-    return draw_surface_path(rng, surface, nobody.y, nobody, Model("se", Priors().resolve(d), ard=True))
+    return draw_surface_path(rng, Conditional.of(surface, nobody.y, nobody, Model("se", Priors().resolve(d), ard=True)))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 7, 10])

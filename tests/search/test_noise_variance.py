@@ -7,7 +7,7 @@ import pytest
 
 from infgp import Float, InvalidInputError, Optimizer
 from infgp.core.scaling import RewardScale
-from infgp.search.proposal import believe
+from infgp.search.suggestion import assume
 
 
 def told(noise, seed=0, n=12):
@@ -22,15 +22,13 @@ def test_variances_reach_the_model_in_its_units():
     noise = np.linspace(0.0, 0.2, 12)
     optimizer = told(noise)
     optimizer.tell({"x": 0.5}, None, 7.0)  # failed: of no account
-    assert optimizer._model.scale_shape == 0.0
-    assert told(0.0)._model.scale_shape > 0.0
-    x, y = optimizer._rewards()
-    unit = RewardScale.fit(y)
-    data = optimizer._data(x, y, (unit.location, unit.scale))
-    assert np.allclose(data.noise, noise / unit.scale**2)
-    optimizer.ask()
-    _, longer = believe(optimizer._chain.states[-1], data, optimizer._model, x[:2], y[:2])
-    assert np.array_equal(longer.noise, np.r_[data.noise, 0.0, 0.0])
+    learned = optimizer.learned()
+    assert learned.model.scale_shape == 0.0
+    assert told(0.0).learned().model.scale_shape > 0.0
+    unit = RewardScale.fit(np.array([o.value for o in optimizer.observations if o.value is not None]))
+    assert np.allclose(learned.data.noise, noise / unit.scale**2)
+    longer = assume(learned.draws[-1], learned.data.x[:2], learned.data.y[:2])
+    assert np.array_equal(longer.data.noise, np.r_[learned.data.noise, 0.0, 0.0])
     assert optimizer.observations[-2].noise_variance == pytest.approx(0.2)
 
 
@@ -39,7 +37,7 @@ def test_the_first_variance_changes_the_model_on_the_way():
     optimizer.ask()
     optimizer.tell({"x": 0.31}, 40.0, 1e4)
     optimizer.ask()
-    assert all(state.scale.size == 1 for state in optimizer._chain.states)
+    assert all(state.scale.size == 1 for state in optimizer.learned().chain.states)
     assert abs(optimizer.recommend().mean) < 0.5  # a reward known to be worthless
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.search.optimizer import Optimizer, Recommendation
+from infgp.search.optimizer import Optimizer
+from infgp.search.outcomes import Recommendation
 from infgp.space import Float
 
 LOW, HIGH = 0.0, 10.0

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.special import gammaln
 from threadpoolctl import ThreadpoolController
 
 from infgp.errors import NumericalError
@@ -115,32 +114,3 @@ def log_det(factor: FloatArray) -> float:
     1.3863
     """
     return 2.0 * float(np.sum(np.log(np.diag(factor))))
-
-
-def log_normal_pdf(r: FloatArray, covariance: FloatArray) -> float:
-    """Log density at r of a zero-mean Gaussian vector.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(log_normal_pdf(np.zeros(1), np.eye(1)), 4)
-    -0.9189
-    """
-    factor = cholesky(covariance)
-    u = solve_lower(factor, r)
-    return -0.5 * (float(u @ u) + log_det(factor) + r.size * float(np.log(2.0 * np.pi)))
-
-
-def log_student_pdf(r: FloatArray, shape: FloatArray, dof: float) -> float:
-    """Log density at r of a zero-mean multivariate Student-t with scale matrix `shape`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(log_student_pdf(np.zeros(1), np.eye(1), dof=4.0), 4)
-    -0.9808
-    """
-    factor, n = cholesky(shape), r.size
-    u = solve_lower(factor, r)
-    total = gammaln(0.5 * (dof + n)) - gammaln(0.5 * dof) - 0.5 * (log_det(factor) + n * np.log(dof * np.pi))
-    return float(total - 0.5 * (dof + n) * np.log1p(float(u @ u) / dof))

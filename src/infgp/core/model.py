@@ -18,10 +18,11 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
-from infgp.core.linalg import FloatArray, cholesky, log_normal_pdf, log_student_pdf, solve_lower
+from infgp.core.linalg import FloatArray, cholesky
 from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.core.places import Places, cut_edges, log_cohesion, places_of
 from infgp.core.priors import Fixed, Priors
+from infgp.errors import InvalidInputError
 
 #: The length-scales of a surface of grade g are the shared ones divided by this number to the power g.
 ROUGHER = 4.0
@@ -82,6 +83,8 @@ class Model:
     grades : tuple of float
         Prior probabilities of a surface's grade g = 0, 1, …: its length-scales are the shared ones divided by
         ROUGHER^g. With a single one all surfaces share them.
+    one_surface : bool
+        Whether all observations, further ones too, lie on one surface: an ordinary GP.
     """
 
     kernel: str
@@ -90,6 +93,7 @@ class Model:
     scale_shape: float = 0.0
     local: float = 0.0
     grades: tuple[float, ...] = (1.0,)
+    one_surface: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,22 +200,6 @@ def covariance(model: Model, surface: Surface, x: FloatArray, noise: FloatArray)
     return cov
 
 
-def log_likelihood(state: State, data: Data, model: Model) -> float:
-    """log p(y | z, β, Θ), surfaces and their own scales integrated out."""
-    r = data.y - data.h @ state.beta
-    return sum(log_evidence(s, r, data, model) for s in replace(state, scale=np.ones(1)).surfaces())
-
-
-def log_evidence(surface: Surface, residual: FloatArray, data: Data, model: Model) -> float:
-    """Log density of the residuals of a surface's members: Gaussian, or Student-t where surfaces have own scales.
-
-    The surface is one of a state in which these have not been drawn.
-    """
-    cov, a = covariance(model, surface, data.x, data.noise), model.scale_shape
-    own = residual[surface.members]
-    return float(log_student_pdf(own, cov, dof=2.0 * a) if a else log_normal_pdf(own, cov))
-
-
 def log_cohesions(state: State, data: Data, model: Model) -> FloatArray:
     """log c of the occupied surfaces, in the order of their labels."""
     sizes = np.bincount(state.labels)
@@ -235,22 +223,6 @@ def log_prior(state: State, data: Data, model: Model) -> float:
         + p.sigma2.logpdf(state.sigma2)
         + p.tau2.logpdf(state.tau2)
     )
-
-
-def log_joint(state: State, data: Data, model: Model) -> float:
-    """log p(y, z, β, Θ): surfaces and weights integrated out, labels by the untruncated urn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> model = Model("se", Priors().resolve(1), ard=False)
-    >>> x = rng.random((5, 1))
-    >>> state = prior_draw(rng, x, model)
-    >>> bool(np.isfinite(log_joint(state, Data(x, simulate_y(rng, state, x, model)), model)))
-    True
-    """
-    return log_likelihood(state, data, model) + log_prior(state, data, model)
 
 
 def draw_log_ell(rng: np.random.Generator, model: Model, n_features: int) -> FloatArray:
@@ -277,6 +249,12 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
     truncation : int, optional
         Number of sticks of a truncated prior. Default: the untruncated urn.
 
+    Raises
+    ------
+    InvalidInputError
+        Where surfaces may have a place: the factors c(S_l) of the partition's prior weight leave no way to draw it
+        directly. `tests/sample/moves/test_places.py` draws it by enumeration.
+
     Examples
     --------
     >>> import numpy as np
@@ -284,6 +262,10 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
     >>> prior_draw(np.random.default_rng(0), np.zeros((4, 2)), model).phi.shape
     (1, 2)
     """
+    if model.local:
+        raise InvalidInputError(
+            "Partitions of surfaces with a place cannot be drawn from their prior directly; use a model with local=0."
+        )
     n, d = x.shape
     p = model.priors
     assert p.beta is not None
@@ -323,22 +305,6 @@ def simulate_y(
         factor = cholesky(covariance(model, s, x, np.zeros(y.size) if noise is None else noise))
         y[s.members] += np.sqrt(scale) * (factor @ rng.standard_normal(s.members.size))
     return y
-
-
-def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
-    """The state with scales of each surface, and scale and grade of a new one, drawn; labels must be canonical."""
-    if len(model.grades) > 1:
-        fresh = grades_from_prior(rng, model.grades, 1)
-        state = replace(state, grade=np.append(by_label(model, state.labels, state.observed_grades), fresh))
-    a = model.scale_shape
-    if not a:
-        return state
-    r = data.y - data.h @ state.beta
-    scale = [a / rng.standard_gamma(a)]
-    for s in replace(state, scale=np.ones(1)).surfaces():
-        u = solve_lower(cholesky(covariance(model, s, data.x, data.noise)), r[s.members])
-        scale.append((a + 0.5 * float(u @ u)) / rng.standard_gamma(a + 0.5 * u.size))
-    return replace(state, scale=np.array(scale[1:] + scale[:1]))
 
 
 def draw_categorical(rng: np.random.Generator, log_p: FloatArray) -> IntArray:

@@ -121,6 +121,14 @@ class RewardScale:
         return self.location + self.scale * y
 
 
+@dataclass(frozen=True)
+class Units:
+    """The user's units of inputs and rewards, for states that are carried from one fit to another."""
+
+    inputs: InputScale
+    rewards: RewardScale
+
+
 def bend(z: FloatArray) -> FloatArray:
     """Standardised rewards with both ends drawn in: straight over a middle range, logarithmic beyond, smooth between.
 

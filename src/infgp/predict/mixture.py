@@ -7,18 +7,19 @@ surfaces are integrated out exactly; only (z, β, Θ) carry Monte Carlo error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import elementwise
-from scipy.special import logsumexp, ndtr, ndtri, softmax
+from scipy.special import logsumexp, ndtr, ndtri
 
-from infgp.core.kernels import correlation
-from infgp.core.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
-from infgp.core.model import Data, Model, State, Surface, covariance, trend
+from infgp.core.linalg import FloatArray, cholesky
+from infgp.core.model import Data, trend
 from infgp.core.partition import IntArray, urn_sample
-from infgp.core.places import log_cohesion_ratios, ties
+from infgp.core.surface import Conditioned
+from infgp.errors import NumericalError
+from infgp.predict.weights import main_labels, urn_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,11 @@ class Mixture:
                 (ends.min(axis=1) - slack, ends.max(axis=1) + slack),
                 args=(np.arange(m),),
             )
+            if not found.success.all():
+                i = int(np.argmin(found.success))
+                raise NumericalError(
+                    "A quantile was not found", level=float(level), means=self.means[i].tolist(), sd=sd[i].tolist()
+                )
             out[:, j] = found.x
         return out
 
@@ -79,133 +85,76 @@ def _mixture_cdf(y: FloatArray, weights: FloatArray, means: FloatArray, sd: Floa
     return np.asarray(np.einsum("ic,ic->i", weights, ndtr((y[:, None] - means) / sd)))
 
 
-def log_urn(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
-    """Logarithms of what :func:`urn_weights` normalises, shape (m, K + 1)."""
-    log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
-    if not model.local:
-        return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
-    k = ties(*data.x.shape)
-    return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, k, data.places, model.local))
-
-
-def urn_weights(state: State, data: Data, model: Model, at: FloatArray) -> FloatArray:
-    """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; shape (m, K + 1)."""
-    return np.asarray(softmax(log_urn(state, data, model, at), axis=1))
-
-
-def krige(
-    surface: Surface, residual: FloatArray, data: Data, model: Model, at: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean and variance of a surface at the points `at`, its members' noise taken into account.
-
-    Parameters
-    ----------
-    surface : Surface
-        No members means a new surface: mean 0 and variance σ².
-    residual : array, shape (n,)
-        y − h β.
-    data : Data
-        Inputs and known noise.
-    model : Model
-    at : array, shape (m, d)
-
-    Returns
-    -------
-    mean, variance : arrays, shape (m,)
-    """
-    if surface.members.size == 0:
-        return np.zeros(at.shape[0]), np.full(at.shape[0], surface.sigma2)
-    factor = cholesky(covariance(model, surface, data.x, data.noise))
-    cross = surface.sigma2 * correlation(model.kernel, data.x[surface.members], at, surface.phi)
-    mean = cross.T @ solve_cholesky(factor, residual[surface.members])
-    v = solve_lower(factor, cross)
-    return mean, np.maximum(surface.sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
-
-
-def predictive(states: Sequence[State], data: Data, model: Model, at: FloatArray) -> Mixture:
+def predictive(draws: Iterable[Conditioned], at: FloatArray) -> Mixture:
     """Predictive distribution of a further reward at each of the points `at`, averaged over the draws.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from infgp.core.model import Model, State
     >>> from infgp.core.priors import Priors
     >>> model = Model("se", Priors().resolve(1), ard=False)
     >>> data = Data(np.array([[0.0], [1.0]]), np.array([1.0, -1.0]))
     >>> one = np.ones(1)
     >>> state = State(np.zeros(2, dtype=int), np.zeros(2), 1e-9, np.full((1, 1), 9.0), one, 1e-6 * one)
-    >>> predictive([state], data, model, data.x).mean().round(3)
+    >>> predictive([Conditioned(state, data, model)], data.x).mean().round(3)
     array([ 1., -1.])
     """
-    weights, means, variances = [], [], []
-    for state in states:
-        level = trend(at) @ state.beta
-        residual = data.y - data.h @ state.beta
-        weights.append(urn_weights(state, data, model, at) / len(states))
-        for surface in (*state.surfaces(), state.surface(state.n_surfaces)):
-            mean, variance = krige(surface, residual, data, model, at)
+    weights, means, variances, count = [], [], [], 0
+    for given in draws:
+        count += 1
+        level = trend(at) @ given.state.beta
+        weights.append(urn_weights(given.state, given.data, given.model, at))
+        for law in given.surfaces():
+            mean, variance = law(at)
             means.append(level + mean)
-            variances.append(variance + surface.tau2)
-    return Mixture(np.column_stack(weights), np.column_stack(means), np.column_stack(variances))
+            variances.append(variance + law.surface.tau2)
+    return Mixture(np.column_stack(weights) / count, np.column_stack(means), np.column_stack(variances))
 
 
-def main_labels(state: State, data: Data, model: Model, at: FloatArray) -> IntArray:
-    """Label of the occupied surface that dominates at each point, shape (m,)."""
-    return np.asarray(np.argmax(log_urn(state, data, model, at)[:, :-1], axis=1))
-
-
-def main_surface(states: Sequence[State], data: Data, model: Model, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation, over posterior and draws, of the dominant surface with its trend (no noise)."""
-    means, variances = np.empty((len(states), at.shape[0])), np.empty((len(states), at.shape[0]))
-    for k, state in enumerate(states):
-        residual = data.y - data.h @ state.beta
-        main = main_labels(state, data, model, at)
+    means, variances = [], []
+    for given in draws:
+        mean, variance = np.asarray(trend(at) @ given.state.beta), np.empty(at.shape[0])
+        main = main_labels(given.state, given.data, given.model, at)
         for label in np.unique(main):
             here = main == label
-            means[k, here], variances[k, here] = krige(state.surface(int(label)), residual, data, model, at[here])
-        means[k] += trend(at) @ state.beta
-    return means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
+            own, variance[here] = given.surface(int(label))(at[here])
+            mean[here] += own
+        means.append(mean)
+        variances.append(variance)
+    return np.mean(means, axis=0), np.sqrt(np.mean(variances, axis=0) + np.var(means, axis=0))
 
 
-def off_surface_probability(states: Sequence[State], data: Data, model: Model) -> FloatArray:
+def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
     """Posterior probability of each observation not to lie on the surface that dominates there, shape (n,)."""
-    return np.asarray(np.mean([s.labels != main_labels(s, data, model, data.x) for s in states], axis=0))
+    off = [g.state.labels != main_labels(g.state, g.data, g.model, g.data.x) for g in draws]
+    return np.asarray(np.mean(off, axis=0))
 
 
-def sample_rewards(
-    rng: np.random.Generator, states: Sequence[State], data: Data, model: Model, at: FloatArray
-) -> FloatArray:
+def sample_rewards(rng: np.random.Generator, draws: Sequence[Conditioned], at: FloatArray) -> FloatArray:
     """One joint draw of further rewards at all points `at`: one state, labels by the urn, surfaces, noise."""
-    state = states[int(rng.integers(len(states)))]
-    residual = data.y - data.h @ state.beta
-    labels = _seat(rng, state, data, model, at)
-    y = trend(at) @ state.beta
+    given = draws[int(rng.integers(len(draws)))]
+    labels = _seat(rng, given, at)
+    y = np.asarray(trend(at) @ given.state.beta)
     for label in np.unique(labels):
         here = np.flatnonzero(labels == label)
-        surface = state.surface(min(int(label), state.n_surfaces))
-        mean, cov = _joint(surface, residual, data, model, at[here])
+        law = given.surface(min(int(label), given.state.n_surfaces))
+        mean, cov = law.joint(at[here])
+        cov.flat[:: here.size + 1] += law.surface.tau2
         y[here] += mean + cholesky(cov) @ rng.standard_normal(here.size)
     return y
 
 
-def _seat(rng: np.random.Generator, state: State, data: Data, model: Model, at: FloatArray) -> IntArray:
+def _seat(rng: np.random.Generator, given: Conditioned, at: FloatArray) -> IntArray:
     """Labels of further observations at the points `at`, one after the other, each given those before it."""
+    state, data, model = given.state, given.data, given.model
+    if model.one_surface:
+        return np.zeros(at.shape[0], dtype=np.int64)
     if not model.local:
         return urn_sample(rng, at.shape[0], state.nu, seated=state.labels)
     for k in range(at.shape[0]):
         weights = urn_weights(state, Data(np.vstack((data.x, at[:k])), data.y), model, at[k : k + 1])[0]
         state = replace(state, labels=np.append(state.labels, rng.choice(weights.size, p=weights)))
     return state.labels[data.y.size :]
-
-
-def _joint(
-    surface: Surface, residual: FloatArray, data: Data, model: Model, at: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean and covariance of rewards on a surface at several points."""
-    everyone = Surface(np.arange(at.shape[0]), surface.phi, surface.sigma2, surface.tau2)
-    cov = covariance(model, everyone, at, np.zeros(at.shape[0]))
-    if surface.members.size == 0:
-        return np.zeros(at.shape[0]), cov
-    factor = cholesky(covariance(model, surface, data.x, data.noise))
-    cross = surface.sigma2 * correlation(model.kernel, data.x[surface.members], at, surface.phi)
-    v = solve_lower(factor, cross)
-    return cross.T @ solve_cholesky(factor, residual[surface.members]), cov - v.T @ v

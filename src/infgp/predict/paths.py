@@ -11,23 +11,17 @@ of the prior.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from infgp.core.kernels import correlation, correlation_and_slope, spectral_draw
-from infgp.core.linalg import FloatArray, cholesky, solve_cholesky
-from infgp.core.model import Data, Model, State, Surface, covariance, log_evidence, trend
-from infgp.predict.mixture import main_labels, urn_weights
+from infgp.core.linalg import FloatArray
+from infgp.core.model import trend
+from infgp.core.surface import Conditional, Conditioned, pull
+from infgp.predict.targets import TargetWeights
 
-TARGETS = ("expected", "main", "mean", "surface")
-#: By how many times a surface that dominates nowhere has to be likelier than clutter to count as one in "expected".
-LIKELIER = 10.0
-#: Share of the rewards, and one reward, beyond which a surface is no clutter whatever it looks like: outliers are rare.
-RARE = 0.25
 #: Random features of a prior path.
 FEATURES = 512
 
@@ -72,122 +66,30 @@ class SurfacePath:
         return value, gradient
 
 
-def pull(weights: FloatArray, at: FloatArray, x: FloatArray, phi: FloatArray) -> FloatArray:
-    """Σ_j weights_ij · 2 φ (at_i − x_j), shape (m, d): the chain rule through the scaled squared distance."""
-    return np.asarray(2.0 * phi * (at * weights.sum(axis=1)[:, None] - weights @ x))
-
-
-def draw_surface_path(
-    rng: np.random.Generator, surface: Surface, residual: FloatArray, data: Data, model: Model
-) -> SurfacePath:
+def draw_surface_path(rng: np.random.Generator, law: Conditional) -> SurfacePath:
     """A draw of one surface given its members' residuals.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from infgp.core.model import Data, Model, Surface
     >>> from infgp.core.priors import Priors
-    >>> model = Model("se", Priors().resolve(1), ard=False)
-    >>> surface = Surface(np.array([0]), np.array([3.0]), 1.0, 1e-8)
-    >>> data = Data(np.array([[0.5]]), np.array([5.0]))
-    >>> path = draw_surface_path(np.random.default_rng(0), surface, data.y, data, model)
+    >>> data, model = Data(np.array([[0.5]]), np.array([5.0])), Model("se", Priors().resolve(1), ard=False)
+    >>> law = Conditional.of(Surface(np.array([0]), np.array([3.0]), 1.0, 1e-8), data.y, data, model)
+    >>> path = draw_surface_path(np.random.default_rng(0), law)
     >>> bool(abs(path(np.array([[0.5]]))[0] - 5.0) < 0.01)
     True
     """
-    sd = np.sqrt(surface.sigma2)
-    omega = spectral_draw(rng, model.kernel, surface.phi, FEATURES)
+    sigma2, phi, members = law.surface.sigma2, law.surface.phi, law.residual.size
+    omega = spectral_draw(rng, law.kernel, phi, FEATURES)
     phase = rng.uniform(0.0, 2.0 * np.pi, FEATURES)
-    amplitude = sd * np.sqrt(2.0 / FEATURES) * rng.standard_normal(FEATURES)
-    members = surface.members
-    inputs = data.x[members]
+    amplitude = np.sqrt(sigma2) * np.sqrt(2.0 / FEATURES) * rng.standard_normal(FEATURES)
     coefficient = np.empty(0)
-    if members.size:
-        prior = np.cos(inputs @ omega.T + phase) @ amplitude
-        noise = np.sqrt(surface.noise(data.noise)) * rng.standard_normal(members.size)
-        factor = cholesky(covariance(model, surface, data.x, data.noise))
-        coefficient = surface.sigma2 * solve_cholesky(factor, residual[members] - prior - noise)
-    return SurfacePath(model.kernel, surface.phi, omega, phase, amplitude, inputs, coefficient)
-
-
-@dataclass(frozen=True, eq=False)
-class Blend:
-    """How much each surface counts at every x, given one state: weights of the occupied ones, then of a new one.
-
-    With the urn's weights w_l(x), which see x where surfaces have a place, they are w ("mean"); one for the occupied
-    surface with the largest w ("main"); or one for the surface at which the running sum of w passes `level` ("surface":
-    each with its probability, over a uniform level, and the same one wherever the weights are the same). They are
-    constant between jumps, since w depends on which observations are nearest: gradients do not see them.
-
-    For the target "expected" only occupied surfaces count, and among these some are *clutter*: they are rare, dominate
-    nowhere, and noise of their own size about a constant explains their members as well as a surface does. Clutter is
-    set aside, its share of the weight given to the surface that dominates: rewards that fit no surface say nothing of
-    where the others are best. In "mean", a few of them are a bumpy surface that does. But a third of all rewards is not
-    set aside: it may be most of what there is to expect, and only not known well enough yet to look like a surface.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from infgp.core.priors import Priors
-    >>> model, one = Model("se", Priors().resolve(1), ard=False), np.ones(1)
-    >>> state = State(np.array([0, 0, 1]), np.zeros(2), 1.0, np.ones((1, 1)), one, one)
-    >>> data = Data(np.array([[0.1], [0.2], [0.9]]), np.zeros(3))
-    >>> Blend(state, data, model, "mean")(np.array([[0.5]])), Blend(state, data, model, "main")(np.array([[0.5]]))
-    (array([[0.5 , 0.25, 0.25]]), array([[1., 0., 0.]]))
-    """
-
-    state: State
-    data: Data
-    model: Model
-    target: str
-    level: float = 0.5
-
-    def __call__(self, at: FloatArray) -> FloatArray:
-        """Weights at the rows of `at`, shape (m, K + 1)."""
-        if self.target == "main":
-            chosen = main_labels(self.state, self.data, self.model, at)
-        else:
-            weights = urn_weights(self.state, self.data, self.model, at)
-            if self.target == "mean":
-                return weights
-            if self.target == "expected":
-                return self._without_clutter(weights)
-            passed = np.cumsum(weights, axis=1)[:, :-1] > self.level
-            chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
-        return np.asarray(chosen[:, None] == np.arange(self.state.n_surfaces + 1), dtype=np.float64)
-
-    def _without_clutter(self, weights: FloatArray) -> FloatArray:
-        """These weights with those of clutter, and of a new surface, given to the surface that dominates."""
-        weights[:, [*self.clutter, -1]] = 0.0
-        share = np.isin(self.state.labels, self.clutter).mean()
-        weights *= (1.0 - share) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        weights[np.arange(weights.shape[0]), np.argmax(weights, axis=1)] += share
-        return weights
-
-    @cached_property
-    def clutter(self) -> list[int]:
-        """Labels of the surfaces that count as clutter; none unless the target is "expected"."""
-        state, data, model = replace(self.state, scale=np.ones(1)), self.data, self.model
-        if self.target != "expected" or state.n_surfaces == 1:
-            return []
-        r = data.y - data.h @ state.beta
-
-        def gain(surface: Surface) -> float:
-            return log_evidence(surface, r, data, model) - log_evidence(flat(surface), r, data, model)
-
-        rare = np.flatnonzero(np.bincount(state.labels) <= 1.0 + RARE * state.labels.size)
-        others = set(rare.tolist()) - set(main_labels(state, data, model, data.x).tolist())
-        return [label for label in sorted(others) if gain(state.surface(label)) < math.log(LIKELIER)]
-
-    def labels(self) -> list[int]:
-        """Surfaces that count somewhere."""
-        if self.model.local:
-            every = range(self.state.n_surfaces + (self.target in ("mean", "surface")))
-            return [label for label in every if label not in self.clutter]
-        return [int(label) for label in np.flatnonzero(self(self.data.x[:1])[0])]
-
-
-def flat(surface: Surface) -> Surface:
-    """A constant with noise about it that is as large as the constant's own variance."""
-    return replace(surface, phi=np.zeros_like(surface.phi), tau2=surface.sigma2)
+    if members:
+        prior = np.cos(law.x @ omega.T + phase) @ amplitude
+        noise = np.sqrt(law.noise) * rng.standard_normal(members)
+        coefficient = sigma2 * law.solve(law.residual - prior - noise)
+    return SurfacePath(law.kernel, phi, omega, phase, amplitude, law.x, coefficient)
 
 
 def _no_weights(at: FloatArray) -> FloatArray:
@@ -208,12 +110,12 @@ class Path:
     """
 
     beta: FloatArray
-    blend: Callable[[FloatArray], FloatArray] = _no_weights
+    weights: Callable[[FloatArray], FloatArray] = _no_weights
     surfaces: dict[int, SurfacePath] = field(default_factory=dict)
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-        value, weights = trend(at) @ self.beta, self.blend(at)
+        value, weights = trend(at) @ self.beta, self.weights(at)
         for label, path in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
             value[here] += weights[here, label] * path(at[here])
@@ -222,7 +124,7 @@ class Path:
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""
         value, gradient = trend(at) @ self.beta, np.tile(self.beta[1:], (at.shape[0], 1))
-        weights = self.blend(at)
+        weights = self.weights(at)
         for label, path in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
             v, g = path.value_and_gradient(at[here])
@@ -231,32 +133,29 @@ class Path:
         return value, gradient
 
 
-def draw_path(rng: np.random.Generator, state: State, data: Data, model: Model, target: str) -> Path:
+def draw_path(rng: np.random.Generator, given: Conditioned, target: str) -> Path:
     """A draw of the target function given one state of the chain (paper, Algorithm 1).
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    state : State
-        Labels canonical and, with own scales, these drawn.
-    data : Data
-    model : Model
+    given : Conditioned
+        A state with canonical labels and, where surfaces have scales of their own, scales drawn.
     target : {"expected", "main", "mean", "surface"}
         The expected reward, clutter set aside; the surface that dominates; the sum of all surfaces, each with the
-        urn's weight; or one of them, l with the urn's probability or a new one. See :class:`Blend`.
+        urn's weight; or one of them, l with the urn's probability or a new one. See :class:`TargetWeights`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import prior_draw
+    >>> from infgp.core.model import Data, Model, prior_draw
     >>> from infgp.core.priors import Priors
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model = Model("matern52", Priors().resolve(1), ard=False)
-    >>> path = draw_path(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model, "mean")
+    >>> path = draw_path(rng, Conditioned(prior_draw(rng, x, model), Data(x, np.zeros(6)), model), "mean")
     >>> path(x).shape
     (6,)
     """
-    r = data.y - data.h @ state.beta
-    blend = Blend(state, data, model, target, rng.random() if target == "surface" else 0.5)
-    paths = {label: draw_surface_path(rng, state.surface(label), r, data, model) for label in blend.labels()}
-    return Path(state.beta, blend, paths)
+    weights = TargetWeights(given, target, rng.random() if target == "surface" else 0.5)
+    paths = {label: draw_surface_path(rng, given.surface(label)) for label in weights.labels()}
+    return Path(given.state.beta, weights, paths)

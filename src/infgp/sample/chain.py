@@ -1,26 +1,27 @@
-"""Running chains: start, warm up, keep draws.
+"""Running chains: where they start, one sweep, and the one driver that warms up and keeps draws.
 
-A chain's answer is a sequence of :class:`State` with surfaces and weights integrated out, whatever the
-sampler keeps besides. Label-free traces go with it, for the diagnostics.
+A chain's answer is a sequence of :class:`State` with surfaces and weights integrated out, whatever the sampler keeps
+besides. Label-free traces go with it, for the diagnostics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from infgp.core.kernels import log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, draw_log_ell, draw_own_scales, log_joint
+from infgp.core.model import Data, Model, State, draw_log_ell
 from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Fixed, Normal
+from infgp.core.scaling import RewardScale, Units
+from infgp.core.surface import draw_own_scales, log_joint
 from infgp.errors import InvalidInputError, check_choice
-from infgp.sample import compiled
-from infgp.sample import truncated as blocked
-from infgp.sample.moves import hyper
+from infgp.sample import compiled, truncated
+from infgp.sample.moves import Deeds, Move, apply, hyper
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
@@ -30,33 +31,43 @@ STARTS = ("one", "random", "alone")
 RANDOM_SURFACES = 8
 #: κ of L_n = ⌈(ν + κ) log n⌉ + 1.
 KAPPA = 1.0
-#: ARD: φ is re-estimated every so many sweeps of the warm-up and held from then on.
+#: With a length-scale for each input, sweeps of the truncated sampler's warm-up between two estimates of them.
 ARD_EVERY = 10
-#: Noise variance that a warm-up begins with, on top of the model's and in units of the standardised rewards; where it
-#: has fallen to when it is taken away; and the part of the warm-up that this takes.
-HEAT, COOL, HEATED = 1.0, 1e-3, 0.5
+#: Noise variance that a warm-up begins with, in addition to the model's, in units of the standardised rewards.
+HEAT = 1.0
+#: Part of HEAT that is left just before the added noise is taken away.
+COOL = 1e-3
+#: Part of the warm-up with noise added.
+HEATED = 0.5
 #: Splits or mergers proposed in each sweep of the collapsed sampler.
 SPLIT_MERGE_TRIES = 2
-
-Move: TypeAlias = Callable[[np.random.Generator, State, Data, Model], State]
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Kept draws of one chain and, for each of them, summaries that do not depend on labels.
+    """What one chain has left behind.
 
     Attributes
     ----------
     states : tuple of State
-        Canonical labels, in the order of the draws.
+        The kept states, in the order of the draws, with canonical labels.
     traces : dict of str to array
-        ``log_joint``, ``n_surfaces``, ``main_share`` (the largest surface's part of the observations), ``log_nu``,
-        ``log_tau2``, ``log_sigma2`` and, where it is sampled, ``log_lengthscale`` (mean over coordinates), each of
-        shape (draws,).
+        Summaries of each that do not depend on labels: ``log_joint``, ``n_surfaces``, ``main_share`` (the largest
+        surface's part of the observations), ``log_nu``, ``log_tau2``, ``log_sigma2`` and, where it is sampled,
+        ``log_lengthscale`` (mean over coordinates), each of shape (draws,). Empty if none were asked for.
+    deeds : dict of str to (int, int)
+        How often each kind of proposal was tried after the warm-up, and how often it was accepted.
+    units : Units or None
+        Of the inputs and rewards that the states are for.
     """
 
     states: tuple[State, ...]
     traces: dict[str, FloatArray]
+    deeds: Deeds
+    units: Units | None = None
+
+
+# --- Where a chain starts --------------------------------------------------------------------------------------------
 
 
 def start_state(rng: np.random.Generator, data: Data, model: Model, start: str | State) -> State:
@@ -68,8 +79,9 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
     data : Data
     model : Model
     start : {"one", "random", "alone"} or State
-        All observations on one surface; thrown at random on eight; each on its own; or an earlier state of this or a
-        shorter data set, whose labels and hyperparameters are kept (further observations join its largest surface).
+        All observations on one surface; thrown at random on eight; each on its own; or an earlier state, in the same
+        units, of this or a shorter data set, whose labels and hyperparameters are kept (further observations join its
+        largest surface).
 
     Examples
     --------
@@ -89,6 +101,8 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
                 f"of {d}: give all earlier observations first, in their order, and the new ones after them."
             )
         labels = np.concatenate((start.labels, np.full(n - known, start.main)))
+        if model.one_surface:
+            labels = np.zeros(n, dtype=np.int64)
         top = len(model.grades) - 1  # the state may come from a model with other grades
         grade = np.minimum(start.grade, top) if top else np.zeros(1, dtype=np.int64)
         return replace(start, labels=labels, scale=np.ones(1), grade=grade)
@@ -112,88 +126,36 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
     )
 
 
-def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
-    """Label-free summaries of a state."""
-    return {
-        "log_joint": log_joint(state, data, model),
-        "n_surfaces": float(state.n_surfaces),
-        "main_share": float(np.max(np.bincount(state.labels)) / state.labels.size),
-        "log_nu": float(np.log(state.nu)),
-        "log_tau2": float(np.mean(np.log(state.tau2))),
-        "log_sigma2": float(np.mean(np.log(state.sigma2))),
-        "log_lengthscale": float(np.mean(log_ell_from_phi(state.surface(state.main).phi))),
-    }
-
-
-def retruncate(rng: np.random.Generator, state: blocked.BlockedState, truncation: int) -> blocked.BlockedState:
-    """This state with another number of sticks (no fewer than are occupied), the fullest surfaces first."""
-    order = np.argsort(-state.counts(), kind="stable")
-    rank = np.argsort(order, kind="stable")
-    core = replace(state.core, labels=rank[state.core.labels])
-    return blocked.with_surfaces(rng, core, max(truncation, core.n_surfaces), state.factors)
-
-
-def _keep_draws(
-    step: Callable[[], State],
-    rng: np.random.Generator,
-    data: Data,
-    model: Model,
-    n_samples: int,
-    thin: int,
-    untraced: frozenset[str] = frozenset(),
-) -> Draws:
-    """Draws of a chain that has warmed up: every `thin`-th state that `step` returns, with its summaries."""
-    states, traces = [], []
-    for _ in range(n_samples):
-        for _ in range(thin):
-            state = step()
-        state = replace(state, labels=canonical(state.labels))
-        states.append(draw_own_scales(rng, state, data, model))
-        traces.append(summaries(state, data, model))
-    names = [name for name in traces[0] if name not in untraced]
-    return Draws(tuple(states), {name: np.array([t[name] for t in traces]) for name in names})
-
-
-#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
-COLLAPSED_SWEEP: tuple[Move, ...] = (
-    assign,
-    hyper.draw_nu,
-    *(split_merge,) * SPLIT_MERGE_TRIES,
-    hyper.draw_beta,
-    hyper.draw_grades,
-    hyper.draw_scales,
-)
-
-
-def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
-    """One sweep of the collapsed sampler: the moves of `COLLAPSED_SWEEP` with fewer copies of the state on the way.
+def in_reward_units(state: State, old: RewardScale, new: RewardScale) -> State:
+    """The same state for rewards in other units. The trend is h(x) = (1, x).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.priors import Priors
-    >>> model = Model("se", Priors().resolve(1), ard=False)
-    >>> data, rng = Data(np.linspace(0, 1, 9)[:, None], np.linspace(-1, 1, 9)), np.random.default_rng(0)
-    >>> sweep(rng, start_state(rng, data, model, "one"), data, model).labels.size
-    9
+    >>> state = State(np.zeros(2, int), np.array([1.0, 2.0]), 0.5, np.ones((1, 1)), np.ones(1), np.ones(1))
+    >>> in_reward_units(state, RewardScale(3.0, 2.0), RewardScale(1.0, 4.0)).beta
+    array([1., 1.])
     """
-    state = hyper.draw_nu(rng, assign(rng, state, data, model), data, model)
-    priors = prior_numbers(model, data)
-
-    def moves(setting: compiled.Setting, chain: compiled.MutableState) -> None:
-        for _ in range(SPLIT_MERGE_TRIES if data.y.size > 1 else 0):
-            propose(rng, setting, chain, priors)
-        compiled.draw_trend(rng, setting, chain, priors)
-        compiled.redraw_grades(rng, setting, chain, priors)
-        compiled.draw_scales(rng, setting, chain, priors)
-
-    return changed(moves, state, data, model)
+    ratio = old.scale / new.scale
+    beta = ratio * state.beta
+    beta[0] += (old.location - new.location) / new.scale
+    return replace(state, beta=beta, sigma2=state.sigma2 * ratio**2, tau2=state.tau2 * ratio**2)
 
 
-#: With reallocations, for chains that see all data at once. A search, whose chain goes on as data comes, does without.
-THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
-#: With one surface: an ordinary GP.
-ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
+def in_units(state: State, old: Units, new: Units, ard: bool) -> State:
+    """The same state for inputs and rewards in other units.
+
+    One length-scale for all inputs cannot follow ranges that grow at different rates: it takes their geometric mean.
+    """
+    state = in_reward_units(state, old.rewards, new.rewards)
+    ratio = new.inputs.span / old.inputs.span
+    shift = (new.inputs.low - old.inputs.low) / old.inputs.span
+    beta = np.append(state.beta[0] + state.beta[1:] @ shift, state.beta[1:] * ratio)
+    grown = np.square(ratio if ard else np.full(ratio.size, np.exp(np.mean(np.log(ratio)))))
+    return replace(state, beta=beta, phi=state.phi * grown)
+
+
+# --- The driver ------------------------------------------------------------------------------------------------------
 
 
 def cooling(sweeps: int, heat: float = HEAT) -> FloatArray:
@@ -213,16 +175,156 @@ def cooling(sweeps: int, heat: float = HEAT) -> FloatArray:
     return out
 
 
+def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
+    """Label-free summaries of a state."""
+    return {
+        "log_joint": log_joint(state, data, model),
+        "n_surfaces": float(state.n_surfaces),
+        "main_share": float(np.max(np.bincount(state.labels)) / state.labels.size),
+        "log_nu": float(np.log(state.nu)),
+        "log_tau2": float(np.mean(np.log(state.tau2))),
+        "log_sigma2": float(np.mean(np.log(state.sigma2))),
+        "log_lengthscale": float(np.mean(log_ell_from_phi(state.surface(state.main).phi))),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """What a chain is to do.
+
+    Attributes
+    ----------
+    heat : array
+        Noise variance to add in each sweep of the warm-up, one entry a sweep.
+    sweeps : int
+        Sweeps after the warm-up.
+    kept : collection of int
+        Those of them, counted from 0, after which the state is kept.
+    traced : bool
+        Whether summaries of the kept states are wanted.
+    """
+
+    heat: FloatArray = field(default_factory=lambda: np.empty(0))
+    sweeps: int = 1
+    kept: Collection[int] = (0,)
+    traced: bool = True
+
+    @classmethod
+    def thinned(cls, heat: FloatArray, n_samples: int, thin: int) -> Schedule:
+        """Keep every `thin`-th state until there are `n_samples`."""
+        return cls(heat, n_samples * thin, range(thin - 1, n_samples * thin, thin))
+
+
+def drive(
+    rng: np.random.Generator,
+    state: Any,
+    data: Data,
+    model: Model,
+    moves: Sequence[Move],
+    schedule: Schedule,
+    *,
+    warm_up: Sequence[Move] | None = None,
+    core: Callable[[Any], State] = lambda state: state,
+    on_sweep: Callable[[], object] = lambda: None,
+) -> Draws:
+    """Run a chain from a state, whatever the sampler.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    state : State or BlockedState
+    data : Data
+    model : Model
+    moves : sequence of moves
+        One sweep, in its order.
+    schedule : Schedule
+    warm_up : sequence of moves, optional
+        One sweep of the warm-up; by default the same.
+    core : callable
+        From the sampler's state to a :class:`State`.
+    on_sweep : callable
+        Called after every sweep (progress bars).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.priors import Priors
+    >>> model, rng = Model("se", Priors().resolve(1), ard=False), np.random.default_rng(0)
+    >>> data = Data(np.linspace(0, 1, 9)[:, None], np.linspace(-1, 1, 9))
+    >>> start = start_state(rng, data, model, "one")
+    >>> draws = drive(rng, start, data, model, (sweep,), Schedule.thinned(cooling(5), 3, 2))
+    >>> len(draws.states), draws.deeds["split or merger"][0]
+    (3, 12)
+    """
+    for heat in schedule.heat:
+        state = apply(warm_up or moves, rng, state, data.noisier(heat) if heat else data, model)
+        on_sweep()
+    states, traces, deeds, kept = [], [], Deeds(), set(schedule.kept)
+    for b in range(schedule.sweeps):
+        state = apply(moves, rng, state, data, model, deeds)
+        on_sweep()
+        if b in kept:
+            one = core(state)
+            one = replace(one, labels=canonical(one.labels))
+            states.append(draw_own_scales(rng, one, data, model))
+            if schedule.traced:
+                traces.append(summaries(one, data, model))
+    names = traces[0] if traces else ()
+    return Draws(tuple(states), {name: np.array([t[name] for t in traces]) for name in names}, deeds)
+
+
+# --- The collapsed sampler -------------------------------------------------------------------------------------------
+
+#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
+COLLAPSED_SWEEP: tuple[Move, ...] = (
+    assign,
+    hyper.draw_nu,
+    *(split_merge,) * SPLIT_MERGE_TRIES,
+    hyper.draw_beta,
+    hyper.draw_grades,
+    hyper.draw_scales,
+)
+
+
+def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> tuple[State, Deeds]:
+    """One sweep of the collapsed sampler: the moves of `COLLAPSED_SWEEP` with fewer copies of the state on the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.priors import Priors
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> data, rng = Data(np.linspace(0, 1, 9)[:, None], np.linspace(-1, 1, 9)), np.random.default_rng(0)
+    >>> state, deeds = sweep(rng, start_state(rng, data, model, "one"), data, model)
+    >>> state.labels.size, deeds["split or merger"][0]
+    (9, 2)
+    """
+    state = hyper.draw_nu(rng, assign(rng, state, data, model), data, model)
+    priors, tries, deeds = prior_numbers(model, data), SPLIT_MERGE_TRIES if data.y.size > 1 else 0, Deeds()
+
+    def moves(setting: compiled.Setting, chain: compiled.MutableState) -> None:
+        accepted = sum(propose(rng, setting, chain, priors) for _ in range(tries))
+        deeds["split or merger"] = (tries, accepted)
+        compiled.draw_trend(rng, setting, chain, priors)
+        deeds["step of the length-scales"] = compiled.redraw_grades(rng, setting, chain, priors)
+        compiled.draw_scales(rng, setting, chain, priors)
+
+    return changed(moves, state, data, model), deeds
+
+
+#: With reallocations, for chains that see all data at once. A search, whose chain goes on as data comes, does without.
+THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
+#: With one surface: an ordinary GP.
+ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
+
+
 def run_collapsed(
     rng: np.random.Generator,
     data: Data,
     model: Model,
-    *,
-    n_warmup: int,
-    n_samples: int,
-    thin: int,
+    schedule: Schedule,
     start: str | State,
-    moves: Sequence[Move] = THOROUGH_SWEEP,
+    moves: Sequence[Move] | None = None,
     on_sweep: Callable[[], object] = lambda: None,
 ) -> Draws:
     """One chain of the collapsed sampler: exact, untruncated, surfaces and weights integrated out.
@@ -232,13 +334,10 @@ def run_collapsed(
     rng : numpy.random.Generator
     data : Data
     model : Model
-    n_warmup : int
-        Sweeps before the first kept draw.
-    n_samples, thin : int
-        Draws to keep, and sweeps for each of them.
+    schedule : Schedule
     start : {"one", "random", "alone"} or State
-    moves : sequence of callables
-        The moves of a sweep, in their order.
+    moves : sequence of moves, optional
+        One sweep; by default `THOROUGH_SWEEP`, or `ONE_SURFACE_SWEEP` where the model has one surface.
     on_sweep : callable
         Called after every sweep (progress bars).
 
@@ -248,35 +347,35 @@ def run_collapsed(
     >>> from infgp.core.priors import Priors
     >>> model = Model("se", Priors().resolve(1), ard=False)
     >>> data = Data(np.linspace(0, 1, 9)[:, None], np.linspace(-1, 1, 9))
-    >>> chain = run_collapsed(np.random.default_rng(0), data, model, n_warmup=5, n_samples=3, thin=2, start="one")
-    >>> len(chain.states)
+    >>> draws = run_collapsed(np.random.default_rng(0), data, model, Schedule.thinned(cooling(5), 3, 2), "one")
+    >>> len(draws.states)
     3
     """
+    if moves is None:
+        moves = ONE_SURFACE_SWEEP if model.one_surface else THOROUGH_SWEEP
     state = inside_limit(start_state(rng, data, model, start), data.y.size, model)
+    return drive(rng, state, data, model, moves, schedule, on_sweep=on_sweep)
 
-    def step(on: Data = data) -> State:
-        nonlocal state
-        for move in moves:
-            state = move(rng, state, on, model)
-        on_sweep()
-        return state
 
-    for heat in cooling(n_warmup, 0.0 if isinstance(start, State) else HEAT):
-        step(data.noisier(heat) if heat else data)
-    return _keep_draws(step, rng, data, model, n_samples, thin)
+# --- The truncated sampler -------------------------------------------------------------------------------------------
+
+
+def retruncate(rng: np.random.Generator, state: truncated.BlockedState, truncation: int) -> truncated.BlockedState:
+    """This state with another number of sticks (no fewer than are occupied), the fullest surfaces first."""
+    order = np.argsort(-state.counts(), kind="stable")
+    rank = np.argsort(order, kind="stable")
+    core = replace(state.core, labels=rank[state.core.labels])
+    return truncated.with_surfaces(rng, core, max(truncation, core.n_surfaces), state.factors)
 
 
 def run_truncated(
     rng: np.random.Generator,
     data: Data,
     model: Model,
-    *,
-    n_warmup: int,
-    n_samples: int,
-    thin: int,
+    schedule: Schedule,
     start: str | State,
     truncation: int | None,
-    factors: blocked.Factors,
+    factors: truncated.Factors,
     on_sweep: Callable[[], object] = lambda: None,
 ) -> Draws:
     """One chain of the paper's blocked sampler.
@@ -286,12 +385,10 @@ def run_truncated(
     rng : numpy.random.Generator
     data : Data
     model : Model
-    n_warmup : int
-        Sweeps before the first kept draw. What adapts (L_n to the current ν, the ARD length-scales to the surfaces)
-        adapts here only, so that the kept draws are of one posterior.
-    n_samples, thin : int
-        Draws to keep, and sweeps for each of them.
-    start : {"one", "random"} or State
+    schedule : Schedule
+        What adapts (L_n to the current ν, the length-scales of the single inputs to the surfaces) adapts in the
+        warm-up only, so that the kept draws are of one posterior. No noise is added.
+    start : {"one", "random", "alone"} or State
     truncation : int or None
         Number of sticks; None for L_n = ⌈(ν + κ) log n⌉ + 1.
     factors : Factors
@@ -299,32 +396,41 @@ def run_truncated(
     on_sweep : callable
         Called after every sweep (progress bars).
     """
-    n = data.y.size
+    n, n_warmup = data.y.size, schedule.heat.size
     core = start_state(rng, data, model, start)
     sticks = truncation if truncation is not None else truncation_level(core.nu, n, KAPPA)
     if truncation is not None and core.n_surfaces > sticks:
         core = replace(core, labels=core.labels % sticks)
-    state = blocked.with_surfaces(rng, core, max(sticks, core.n_surfaces), factors)
+    state = truncated.with_surfaces(rng, core, max(sticks, core.n_surfaces), factors)
     learns_phi = model.ard and not isinstance(model.priors.lengthscale, Fixed)
+    done = 0
 
-    for b in range(n_warmup):
-        state = blocked.sweep(rng, state, data, model)
-        if learns_phi and b % ARD_EVERY == ARD_EVERY - 1:
+    def adapt(
+        rng: np.random.Generator, state: truncated.BlockedState, data: Data, model: Model
+    ) -> truncated.BlockedState:
+        nonlocal done
+        if learns_phi and done % ARD_EVERY == ARD_EVERY - 1:
             # Robbins–Monro: free in the first half of the warm-up, a running average in the second.
-            past = max(0, 2 * b - n_warmup) // (2 * ARD_EVERY)
-            state = blocked.maximise_phi(state, data, model, step=1.0 / (1 + past))
+            past = max(0, 2 * done - n_warmup) // (2 * ARD_EVERY)
+            state = truncated.maximise_phi(state, data, model, step=1.0 / (1 + past))
         if truncation is None:
             level = truncation_level(state.core.nu, n, KAPPA)
             if level != state.truncation:
                 state = retruncate(rng, state, level)
-        on_sweep()
+        done += 1
+        return state
 
-    def step() -> State:
-        nonlocal state
-        state = blocked.sweep(rng, state, data, model)
-        on_sweep()
-        return state.core
-
-    # A plug-in length-scale is not a draw: it has no place among the diagnostics.
-    untraced = frozenset({"log_lengthscale"} if learns_phi else ())
-    return _keep_draws(step, rng, data, model, n_samples, thin, untraced)
+    draws = drive(
+        rng,
+        state,
+        data,
+        model,
+        (truncated.sweep,),
+        replace(schedule, heat=np.zeros(n_warmup)),
+        warm_up=(truncated.sweep, adapt),
+        core=lambda state: state.core,
+        on_sweep=on_sweep,
+    )
+    if learns_phi:  # a plug-in length-scale is not a draw: it has no place among the diagnostics
+        del draws.traces["log_lengthscale"]
+    return draws

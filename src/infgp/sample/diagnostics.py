@@ -6,8 +6,8 @@ R-hat". Traces have shape (chains, draws).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -24,10 +24,11 @@ R_HAT_LIMIT, ESS_LIMIT = 1.1, 10.0
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """R-hat and bulk effective sample size of each trace."""
+    """R-hat and bulk effective sample size of each trace, and the accepted part of the proposals of each kind."""
 
     r_hat: dict[str, float]
     ess: dict[str, float]
+    acceptance: dict[str, float] = field(default_factory=dict)
 
     def problems(self) -> list[str]:
         """One phrase for each trace beyond a limit; empty when all is well."""
@@ -38,8 +39,10 @@ class Diagnosis:
         ]
 
 
-def diagnose(traces: Mapping[str, FloatArray]) -> Diagnosis:
+def diagnose(traces: Mapping[str, FloatArray], deeds: Sequence[Mapping[str, tuple[int, int]]] = ()) -> Diagnosis:
     """Diagnosis of named traces, each of shape (chains, draws).
+
+    `deeds` are, for each chain, how often each kind of proposal was tried, and how often it was accepted.
 
     Examples
     --------
@@ -50,7 +53,15 @@ def diagnose(traces: Mapping[str, FloatArray]) -> Diagnosis:
     return Diagnosis(
         r_hat={name: r_hat(trace) for name, trace in traces.items()},
         ess={name: bulk_ess(trace) for name, trace in traces.items()},
+        acceptance=_rates(deeds),
     )
+
+
+def _rates(deeds: Sequence[Mapping[str, tuple[int, int]]]) -> dict[str, float]:
+    """Accepted over tried, over all chains; proposals that were never tried are left out."""
+    names = dict.fromkeys(name for chain in deeds for name in chain)
+    totals = {name: np.sum([chain.get(name, (0, 0)) for chain in deeds], axis=0) for name in names}
+    return {name: float(accepted / tried) for name, (tried, accepted) in totals.items() if tried}
 
 
 def r_hat(trace: FloatArray) -> float:

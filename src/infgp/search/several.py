@@ -16,13 +16,17 @@ import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
 from infgp.core.linalg import FloatArray
+from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path
-from infgp.search.acquisition import LogImprovement, TargetLaw
+from infgp.predict.targets import MeanTarget, TargetLaw
+from infgp.search.acquisition import LogImprovement
+from infgp.search.learning import Learned
 from infgp.search.maximise import SPREAD, Values, pick
-from infgp.search.optimizer import Posterior
-from infgp.search.proposal import FAR, NEAR, anticipate, best_of
+from infgp.search.suggestion import FAR, NEAR, anticipate, best_of
 from infgp.space import Space
 
+#: Log probability from which a point counts as feasible.
+LIKELY = math.log(0.5)
 #: Weight of the sum next to the maximum in the augmented Chebyshev function.
 AUGMENT = 0.05
 #: What is forbidden scores below this.
@@ -35,73 +39,81 @@ class LogFeasibility:
 
     Attributes
     ----------
-    beliefs : tuple of tuple of TargetLaw
+    laws : tuple of tuple of TargetLaw
         For each constraint, its law in each state.
     limits : tuple of float
         Zero, in the units of each constraint's model.
     """
 
-    beliefs: tuple[tuple[TargetLaw, ...], ...]
+    laws: tuple[tuple[TargetLaw, ...], ...]
     limits: tuple[float, ...]
 
     @classmethod
-    def of(cls, constraints: Sequence[Posterior], target: str) -> LogFeasibility:
-        """The feasibility under constraints with these posteriors."""
-        beliefs = tuple(tuple(TargetLaw.of(s, p.data, p.model, target) for s in p.states) for p in constraints)
-        return cls(beliefs, tuple(p.standard(0.0) for p in constraints))
+    def of(
+        cls, constraints: Sequence[Learned], target: str, draws: Sequence[Sequence[Conditioned]] | None = None
+    ) -> LogFeasibility:
+        """The feasibility under constraints, in their states or in `draws` in the place of these."""
+        known = [c.draws for c in constraints] if draws is None else draws
+        laws = tuple(tuple(TargetLaw.of(given, target) for given in states) for states in known)
+        return cls(laws, tuple(c.to_standard(0.0) for c in constraints))
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
         total = np.zeros(at.shape[0])
-        for beliefs, limit in zip(self.beliefs, self.limits, strict=True):
-            laws = (belief(at) for belief in beliefs)
-            logs = [log_ndtr((limit - mean) / np.sqrt(variance)) for mean, variance in laws]
+        for laws, limit in zip(self.laws, self.limits, strict=True):
+            moments = (law(at) for law in laws)
+            logs = [log_ndtr((limit - mean) / np.sqrt(variance)) for mean, variance in moments]
             total += logsumexp(logs, axis=0) - math.log(len(logs))
         return total
 
 
 def suggest_feasible(
     rng: np.random.Generator,
-    objective: Posterior,
-    constraints: Sequence[Posterior],
+    objective: Learned,
+    constraints: Sequence[Learned],
     space: Space,
     target: str,
     pending: FloatArray,
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
 
+    What pending evaluations will say of the constraints is drawn from the posterior, as it is for the objective. So one
+    that is thought to be feasible is something to improve on, and one that is not is no place to go to again.
+
     Examples
     --------
-    >>> import infgp, numpy as np
-    >>> rng, made = np.random.default_rng(0), []
-    >>> for f in (lambda x: x, lambda x: x - 0.5):  # maximise x where x <= 0.5
-    ...     made.append(infgp.Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0))
-    ...     for x in np.linspace(0.0, 1.0, 9):
-    ...         made[-1].tell({"x": x}, f(x))
-    >>> objective, constraint = (optimizer.posterior(rng) for optimizer in made)
-    >>> u = suggest_feasible(rng, objective, [constraint], made[0].space, "expected", np.empty((0, 1)))
+    >>> import numpy as np
+    >>> from infgp.core.options import ModelOptions
+    >>> from infgp.search.learning import Learner, Series
+    >>> from infgp.space import Float
+    >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
+    >>> learner = Learner(ModelOptions(), bend=True)
+    >>> objective, constraint = (  # maximise x where x <= 0.5
+    ...     learner.learn(rng, Series(x, y, np.zeros(9), none), None) for y in (x[:, 0], x[:, 0] - 0.5)
+    ... )
+    >>> u = suggest_feasible(rng, objective, [constraint], Space.of({"x": Float(0, 1)}), "expected", none)
     >>> bool(abs(u[0] - 0.5) < 0.1)
     True
     """
-    feasibility = LogFeasibility.of(constraints, target)
-    data, model = objective.data, objective.model
-    known = feasibility(data.x)
-    allowed = known >= math.log(0.5)
+    x = objective.data.x
+    ahead = [[anticipate(rng, given, pending, c.series.failed) for given in c.draws] for c in constraints]
+    feasibility = LogFeasibility.of(constraints, target, ahead)
+    inputs = np.vstack((x, objective.series.failed, pending))
+    known = feasibility(inputs)
+    known[x.shape[0] : inputs.shape[0] - pending.shape[0]] = -np.inf  # failed: nothing to improve on
+    allowed = known >= LIKELY
     if not allowed.any():  # nothing to improve on before something is feasible
-        return pick(rng, feasibility, space, best_of(data.x, known), FAR, NEAR)
-    expected = [anticipate(rng, state, data, model, pending, objective.failed) for state in objective.states]
-    beliefs = [TargetLaw.of(state, data, model, target) for state, data in expected]
-    inputs = expected[0][1].x
-    improvement = LogImprovement.of(beliefs, inputs[feasibility(inputs) >= math.log(0.5)])
-    means = np.mean([belief(data.x)[0] for belief in beliefs], axis=0)
-    good = best_of(data.x[allowed], means[allowed])
+        return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
+    mean = MeanTarget.of([anticipate(rng, g, pending, objective.series.failed) for g in objective.draws], target)
+    improvement = LogImprovement.of(mean.laws, inputs[allowed])
+    good = best_of(inputs[allowed], mean(inputs[allowed]))
     return pick(rng, lambda at: improvement(at) + feasibility(at), space, good, FAR, NEAR)
 
 
 def suggest_scalarised(
     rng: np.random.Generator,
-    objectives: Sequence[Posterior],
-    constraints: Sequence[Posterior],
+    objectives: Sequence[Learned],
+    constraints: Sequence[Learned],
     space: Space,
     target: str,
     pending: FloatArray,
@@ -110,20 +122,22 @@ def suggest_scalarised(
 
     Examples
     --------
-    >>> import infgp, numpy as np
-    >>> rng, made = np.random.default_rng(0), []
-    >>> for f in (lambda x: -(x - 0.2) ** 2, lambda x: -(x - 0.6) ** 2):
-    ...     made.append(infgp.Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0))
-    ...     for x in np.linspace(0.0, 1.0, 9):
-    ...         made[-1].tell({"x": x}, f(x))
-    >>> posteriors = [optimizer.posterior(rng) for optimizer in made]
-    >>> u = suggest_scalarised(rng, posteriors, [], made[0].space, "expected", np.empty((0, 1)))
+    >>> import numpy as np
+    >>> from infgp.core.options import ModelOptions
+    >>> from infgp.search.learning import Learner, Series
+    >>> from infgp.space import Float
+    >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
+    >>> learner = Learner(ModelOptions(), bend=True)
+    >>> objectives = [
+    ...     learner.learn(rng, Series(x, -(x[:, 0] - best) ** 2, np.zeros(9), none), None) for best in (0.2, 0.6)
+    ... ]
+    >>> u = suggest_scalarised(rng, objectives, [], Space.of({"x": Float(0, 1)}), "expected", none)
     >>> bool(0.1 < u[0] < 0.7)
     True
     """
     x = objectives[0].data.x
-    drawn = [_draw(rng, p, target, pending) for p in objectives]
-    limits = [(_draw(rng, p, target, pending[:0]), p.standard(0.0)) for p in constraints]
+    drawn = [_draw(rng, objective, target, pending) for objective in objectives]
+    limits = [(_draw(rng, c, target, pending), c.to_standard(0.0)) for c in constraints]
     weights = rng.dirichlet(np.ones(len(drawn)))
     seen = [path(x) for path in drawn]
     tops = [float(values.max()) for values in seen]
@@ -132,10 +146,9 @@ def suggest_scalarised(
     return pick(rng, score, space, best_of(x, score(x)), SPREAD, NEAR)
 
 
-def _draw(rng: np.random.Generator, posterior: Posterior, target: str, pending: FloatArray) -> Path:
-    state = posterior.states[int(rng.integers(len(posterior.states)))]
-    state, data = anticipate(rng, state, posterior.data, posterior.model, pending, posterior.failed)
-    return draw_path(rng, state, data, posterior.model, target)
+def _draw(rng: np.random.Generator, learned: Learned, target: str, pending: FloatArray) -> Path:
+    given = learned.draws[int(rng.integers(len(learned.draws)))]
+    return draw_path(rng, anticipate(rng, given, pending, learned.series.failed), target)
 
 
 def _chebyshev(
@@ -154,3 +167,33 @@ def _chebyshev(
         return np.where(violation > 0.0, FORBIDDEN - violation, value)
 
     return score
+
+
+def best_feasible(
+    rng: np.random.Generator, mean: MeanTarget, feasibility: LogFeasibility, x: FloatArray, space: Space
+) -> tuple[FloatArray, FloatArray]:
+    """The best point of the space, and the best of the inputs `x`, with regard to constraints; shapes (d,).
+
+    Where points are more likely feasible than not, the best of them by the mean target; otherwise the likeliest.
+    """
+
+    def score(at: FloatArray) -> FloatArray:
+        likely = feasibility(at)
+        return np.where(likely >= LIKELY, mean(at), FORBIDDEN + likely)
+
+    good = best_of(x, score(x))
+    return pick(rng, score, space, good, SPREAD, NEAR), good[0]
+
+
+def not_dominated(values: FloatArray) -> list[int]:
+    """Rows, shape (m, objectives), that no other row is at least as good as in all columns and better in one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> not_dominated(np.array([[1.0, 0.0], [0.5, 0.5], [0.4, 0.4], [0.0, 1.0]]))
+    [0, 1, 3]
+    """
+    as_good = np.all(values[None] >= values[:, None], axis=2)
+    better = np.any(values[None] > values[:, None], axis=2)
+    return [int(i) for i in np.flatnonzero(~np.any(as_good & better, axis=1))]

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, multivariate_t
 
+from infgp import InfiniteGP
 from infgp.core.kernels import correlation
-from infgp.core.model import Data, Model, log_joint, log_likelihood, prior_draw, simulate_y
+from infgp.core.model import Data, Model, prior_draw, simulate_y
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.core.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
+from infgp.core.surface import log_joint, log_likelihood
 from infgp.sample import compiled
 from infgp.sample.chain import COLLAPSED_SWEEP, run_collapsed, start_state, sweep
 from infgp.sample.compiled import densities, splits
+from infgp.sample.moves import apply, hyper
 from infgp.sample.moves import assign as assign_module
-from infgp.sample.moves import hyper
 from infgp.sample.moves import split_merge as split_merge_module
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import KERNEL_CODE
@@ -118,8 +120,7 @@ def test_split_merge_leaves_partition_and_noise_unchanged_together():
     state, counts = prior_draw(rng, X5, model), dict.fromkeys(weights, 0)
     for _ in range(DRAWS):
         for _ in range(3):
-            for move in (split_merge, split_merge, assign, hyper.draw_scales):
-                state = move(rng, state, data, model)
+            state = apply((split_merge, split_merge, assign, hyper.draw_scales), rng, state, data, model)
         counts[key(state.labels, int(np.searchsorted(edges, np.log(state.tau2[0]))))] += 1
     assert frequency_test(np.array(list(counts.values()), float), np.array(list(weights.values())) / total) > 1e-4
 
@@ -206,15 +207,14 @@ def geweke_p_values(moves, shape, sweeps, seed, n=6, ard=False, noise=None):
     x = rng.random((n, d))
 
     def prior():
-        return refresh((prior_draw(rng, x, model), None))
+        return refresh((prior_draw(rng, x, replace(model, local=0.0)), None))
 
     def refresh(pair):
         return pair[0], Data(x, simulate_y(rng, pair[0], x, model, noise), noise)
 
     def transition(pair):
         state, data = pair
-        for move in moves:
-            state = move(rng, state, data, model)
+        state = apply(moves, rng, state, data, model)
         return state, data
 
     return geweke(
@@ -348,11 +348,13 @@ def test_calibration(shape):
     x = rng.random((n, 1))
 
     def prior():
-        state = prior_draw(rng, x, model)
+        state = prior_draw(rng, x, replace(model, local=0.0))
         return state, Data(x, simulate_y(rng, state, x, model))
 
     def draws(truth):
-        return posterior_draws(rng, prior_draw(rng, x, model), (*COLLAPSED_SWEEP, reallocate), truth[1], model)
+        return posterior_draws(
+            rng, prior_draw(rng, x, replace(model, local=0.0)), (*COLLAPSED_SWEEP, reallocate), truth[1], model
+        )
 
     p = sbc(rng, prior, draws, lambda s: statistics(s[0], s[1], model), replicates=1000)
     assert min(p.values()) > 1e-4, p
@@ -366,7 +368,7 @@ def test_calibration(shape):
 def test_compiled_evidence_equals_the_model(kernel, shape, rng):
     model = Model(kernel, Priors().resolve(2), ard=True, scale_shape=shape)
     x = rng.random((25, 2))
-    state = prior_draw(rng, x, model)
+    state = prior_draw(rng, x, replace(model, local=0.0))
     noise = rng.exponential(size=25)
     data = Data(x, simulate_y(rng, state, x, model, noise), noise)
     value = log_evidence(state.labels, x, residual(state, data), noise, model, state)
@@ -386,7 +388,13 @@ def test_label_probabilities_are_ratios_of_the_joint(spread, local, grades, shap
     x = rng.random((n, 2))
     model = Model("se", Priors().resolve(2), ard=False, scale_shape=shape, local=local, grades=grades)
     labels, grade = np.r_[np.zeros(9, int), np.ones(4, int), [2, 2], [3]], np.arange(5) % len(grades)
-    state = replace(prior_draw(rng, x, model), labels=labels, nu=0.8, tau2=np.array([0.3]), sigma2=np.array([1.4]))
+    state = replace(
+        prior_draw(rng, x, replace(model, local=0.0)),
+        labels=labels,
+        nu=0.8,
+        tau2=np.array([0.3]),
+        sigma2=np.array([1.4]),
+    )
     state = replace(state, grade=grade if len(grades) > 1 else np.zeros(1, int))
     noise = spread * rng.exponential(size=n)
     data = Data(x, simulate_y(rng, state, x, model, noise), noise)
@@ -429,7 +437,7 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
     n = 60
     x = rng.random((n, 2))
     model = Model("se", Priors().resolve(2), ard=False, grades=(0.6, 0.4))
-    state = replace(prior_draw(rng, x, model), labels=rng.integers(4, size=n), tau2=np.array([0.2]))
+    state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=rng.integers(4, size=n), tau2=np.array([0.2]))
     state = replace(state, grade=np.array([0, 1, 0, 1]))
     data = Data(x, rng.normal(size=n), rng.exponential(size=n))
     prior, grade = prior_covariances(state, x, model), state.observed_grades
@@ -464,7 +472,7 @@ def test_small_noise_needs_no_second_sweep(rng, monkeypatch):
     model = Model("se", Priors().resolve(2), ard=False)
     labels = (rng.random(n) < 0.1).astype(np.int64)
     scales = {"sigma2": np.array([1.3]), "tau2": np.array([1e-5]), "phi": np.full((1, 2), 4.0)}
-    state = replace(prior_draw(rng, x, model), labels=labels, **scales)
+    state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=labels, **scales)
     calls = []
     right = assign_module._visit
 
@@ -485,7 +493,7 @@ def test_drift_is_checked(rng, monkeypatch):
     n = 40
     x = rng.random((n, 1))
     model = Model("se", Priors().resolve(1), ard=False)
-    state = replace(prior_draw(rng, x, model), labels=rng.integers(3, size=n))
+    state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=rng.integers(3, size=n))
     calls = []
     right = assign_module._visit
 
@@ -507,12 +515,11 @@ def test_the_sweep_is_its_moves(shape, fixed, rng):
     x = rng.random((20, 1))
     model = replace(fixed_model(shape) if fixed else free_model(shape), local=0.5, grades=(0.6, 0.4))
     data = Data(x, rng.normal(size=20), rng.exponential(size=20))
-    one = other = prior_draw(rng, x, model)
+    one = other = prior_draw(rng, x, replace(model, local=0.0))
     rng_one, rng_other = np.random.default_rng(1), np.random.default_rng(1)
     for _ in range(20):
-        one = sweep(rng_one, one, data, model)
-        for move in COLLAPSED_SWEEP:
-            other = move(rng_other, other, data, model)
+        one = apply((sweep,), rng_one, one, data, model)
+        other = apply(COLLAPSED_SWEEP, rng_other, other, data, model)
     for name in ("labels", "beta", "nu", "phi", "sigma2", "tau2", "grade"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
@@ -559,27 +566,24 @@ def test_finds_two_modes_from_any_start(start, rng):
     model = Model("se", Priors().resolve(1), ard=False)
     state = start_state(rng, data, model, start)
     for _ in range(150):
-        for move in COLLAPSED_SWEEP:
-            state = move(rng, state, data, model)
+        state = apply(COLLAPSED_SWEEP, rng, state, data, model)
     big = np.argsort(-np.bincount(state.labels))[:2]
     assert np.isin(state.labels, big).mean() > 0.9
     agreement = np.mean((state.labels == big[0]) == side)
     assert max(agreement, 1 - agreement) > 0.9
 
 
-def test_a_chain_that_goes_on_is_not_heated():
-    model, data = fixed_model(0.0), Data(X5, Y5)
-    start = prior_draw(np.random.default_rng(0), X5, model)
-    chains = {}
-    for name, begin in (("goes on", start), ("begins", "one")):
-        options = {"n_warmup": 8, "n_samples": 1, "thin": 1, "start": begin}
-        seen = []
+def test_a_chain_that_goes_on_is_not_heated(monkeypatch, rng):
+    x, y, heats = rng.random((9, 1)), rng.normal(size=9), []
 
-        def recorded(rng, state, data, model, seen=seen):
-            seen.append(data.noise[0])
-            return sweep(rng, state, data, model)
+    def spy(rng, data, model, schedule, start, **options):
+        heats.append(schedule.heat)
+        return run_collapsed(rng, data, model, schedule, start, **options)
 
-        run_collapsed(np.random.default_rng(1), data, model, **options, moves=(recorded,))
-        chains[name] = seen
-    assert chains["goes on"] == [0.0] * 9
-    assert chains["begins"] == pytest.approx([1.0, 10**-0.75, 10**-1.5, 10**-2.25, 0, 0, 0, 0, 0])
+    monkeypatch.setattr("infgp.estimator.run_collapsed", spy)
+    budget = {"n_warmup": 8, "n_samples": 1, "thin": 1, "n_chains": 1, "random_state": 0}
+    first = InfiniteGP(**budget).fit(x, y)
+    InfiniteGP(init=first.chains_[0], **budget).fit(x, y)
+    begins, goes_on = heats
+    assert begins == pytest.approx([1.0, 10**-0.75, 10**-1.5, 10**-2.25, 0, 0, 0, 0])
+    assert goes_on.tolist() == [0.0] * 8

@@ -9,13 +9,14 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import InfiniteGP
 from infgp.core.kernels import log_ell_from_phi
-from infgp.core.model import Data, State, log_joint, log_likelihood, prior_draw, simulate_y
+from infgp.core.model import Data, State, prior_draw, simulate_y
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal
+from infgp.core.surface import Conditional, log_joint, log_likelihood
 from infgp.errors import InvalidInputError
-from infgp.predict.mixture import krige
 from infgp.sample.chain import COLLAPSED_SWEEP, start_state
 from infgp.sample.compiled import ROUGHER
+from infgp.sample.moves import apply
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.hyper import draw_grades, draw_scales
 from infgp.sample.moves.split_merge import reallocate, split_merge
@@ -87,7 +88,7 @@ def test_enumeration_notices_a_favoured_grade():
 
 def test_enumeration_notices_mergers_that_keep_the_rougher_grade():
     def greedy(rng, state, data, model):
-        after = split_merge(rng, state, data, model)
+        after, _ = split_merge(rng, state, data, model)
         if after.n_surfaces < state.n_surfaces:
             return replace(after, grade=np.maximum(after.grade, state.grade.max()))
         return after
@@ -130,8 +131,7 @@ def test_grades_and_length_scales_move_together():
     x = np.array([[0.3]])  # one observation: the prior
     state, grades, log_ell = prior_draw(rng, x, model), [], []
     for _ in range(20_000):
-        for move in (draw_grades, draw_scales):
-            state = move(rng, state, Data(x, np.array([0.4])), model)
+        state = apply((draw_grades, draw_scales), rng, state, Data(x, np.array([0.4])), model)
         grades.append(state.grade[0])
         log_ell.append(float(log_ell_from_phi(state.phi[0, 0])))
     share = np.bincount(grades) / len(grades)
@@ -149,8 +149,7 @@ def geweke_p_values(moves, shape, seed, d=1):
 
     def transition(pair):
         state, data = pair
-        for move in moves:
-            state = move(rng, state, data, model)
+        state = apply(moves, rng, state, data, model)
         return state, data
 
     def summaries(pair):
@@ -210,7 +209,7 @@ def test_predictions_use_each_surface_s_own_length_scales(rng):
     )  # fmt: skip
     model, data = replace(fixed_model(0.0), grades=GRADES), Data(x, rng.normal(size=6))
     at = np.array([[0.77]])
-    mean, variance = krige(state.surface(1), data.y, data, model, at)
+    mean, variance = Conditional.of(state.surface(1), data.y, data, model)(at)
     gaps = (x[3:, 0][:, None] - x[3:, 0][None, :]) * ROUGHER
     cov = np.exp(-2.0 * gaps**2) + 0.1 * np.eye(3)
     k = np.exp(-2.0 * (ROUGHER * (x[3:, 0] - 0.77)) ** 2)
@@ -227,20 +226,21 @@ def test_rough_here_smooth_there(rng):
         return x, wave + 0.05 * rng.standard_normal(n)
 
     (x, y), (x_test, y_test) = draw(70), draw(300)
-    own, shared = (InfiniteGP(random_state=0, surface_lengthscales=s).fit(x, y) for s in ("own", "shared"))
+    own, shared = (InfiniteGP(random_state=0, regions=r).fit(x, y) for r in (True, False))
     gain = np.log(own.predict_density(x_test, y_test)) - np.log(shared.predict_density(x_test, y_test))
     assert gain.mean() > 0.05
 
 
-@pytest.mark.parametrize("other", [{"surface_lengthscales": "shared"}, {"sampler": "truncated"}, {"truncation": 1}])
+@pytest.mark.parametrize("other", [{"regions": False}, {"sampler": "truncated"}, {"surfaces": 1}])
 def test_states_with_grades_start_models_without(other, rng):
     x, y = rng.random((20, 1)), rng.normal(size=20)
     budget = {"n_warmup": 5, "n_samples": 3, "random_state": 0}
-    state = InfiniteGP(**budget).fit(x, y).chains_[0].states[-1]
-    rough = replace(state, grade=np.full(state.n_surfaces + 1, 2))
+    draws = InfiniteGP(**budget).fit(x, y).chains_[0]
+    state = draws.states[-1]
+    rough = replace(draws, states=(replace(state, grade=np.full(state.n_surfaces + 1, 2)),))
     assert np.isfinite(InfiniteGP(init=rough, **other, **budget).fit(x, y).predict(x)).all()
 
 
 def test_bad_choices_are_refused():
-    with pytest.raises(InvalidInputError, match="surface_lengthscales"):
-        InfiniteGP(surface_lengthscales="none").fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(InvalidInputError, match="regions must be True or False"):
+        InfiniteGP(regions="none").fit([[0.0], [1.0]], [0.0, 1.0])

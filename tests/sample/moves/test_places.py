@@ -11,11 +11,14 @@ from infgp import InfiniteGP
 from infgp.core import places
 from infgp.core.model import Data, State, by_label, grades_from_prior, log_cohesions, prior_draw, simulate_y
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
+from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError
-from infgp.predict.mixture import main_labels, main_surface, predictive, sample_rewards, urn_weights
+from infgp.predict.mixture import main_surface, predictive, sample_rewards
+from infgp.predict.weights import main_labels, urn_weights
 from infgp.sample import compiled
 from infgp.sample.chain import COLLAPSED_SWEEP
 from infgp.sample.compiled import splits
+from infgp.sample.moves import apply
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.split_merge import reallocate, split_merge
 from infgp.testing import geweke, sbc
@@ -153,7 +156,9 @@ class ExactPrior:
         p = self.by_number[np.unique(labels).size]
         nu = self.nu[rng.choice(p.size, p=p / p.sum())] + 8.0 / p.size * (rng.random() - 0.5)
         grade = by_label(self.model, labels, grades_from_prior(rng, self.model.grades, labels.size)[labels])
-        return replace(prior_draw(rng, self.x, self.model), labels=labels, nu=float(nu), grade=grade)
+        return replace(
+            prior_draw(rng, self.x, replace(self.model, local=0.0)), labels=labels, nu=float(nu), grade=grade
+        )
 
 
 def geweke_p_values(moves, shape, seed, d=1, grades=(1.0,)):
@@ -166,8 +171,7 @@ def geweke_p_values(moves, shape, seed, d=1, grades=(1.0,)):
 
     def transition(pair):
         state, data = pair
-        for move in moves:
-            state = move(rng, state, data, model)
+        state = apply(moves, rng, state, data, model)
         return state, data
 
     return geweke(
@@ -209,7 +213,9 @@ def test_calibration():
         return state, Data(x, simulate_y(rng, state, x, model))
 
     def draws(truth):
-        return posterior_draws(rng, prior_draw(rng, x, model), (*COLLAPSED_SWEEP, reallocate), truth[1], model)
+        return posterior_draws(
+            rng, prior_draw(rng, x, replace(model, local=0.0)), (*COLLAPSED_SWEEP, reallocate), truth[1], model
+        )
 
     def summaries(pair):
         return statistics(*pair, model) | {"rough": float(pair[0].observed_grades.mean())}
@@ -225,7 +231,7 @@ def test_weights_are_ratios_of_the_prior(rng):
     """The chance of each surface at a further point, from cohesions with its own edges added to the graph."""
     model, x = replace(free_model(0.0, 2, True), local=LOCAL), rng.random((7, 2))
     labels = np.array([0, 0, 1, 0, 2, 1, 0])
-    state = replace(prior_draw(rng, x, model), labels=labels)
+    state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=labels)
     weights = urn_weights(state, Data(x, np.zeros(7)), model, at := rng.random((4, 2)))
     pairs, k = neighbours(x)
     gain, price = gammaln(7) / 7, places.PRICE / k
@@ -249,7 +255,7 @@ def test_weights_are_ratios_of_the_prior(rng):
 
 def test_without_places_weights_are_the_urn_s(rng):
     model, x = free_model(0.0), rng.random((5, 1))
-    state = replace(prior_draw(rng, x, model), labels=np.array([0, 0, 1, 0, 2]), nu=0.5)
+    state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=np.array([0, 0, 1, 0, 2]), nu=0.5)
     weights = urn_weights(state, Data(x, np.zeros(5)), model, rng.random((3, 1)))
     assert weights == pytest.approx(np.tile(np.array([3, 1, 1, 0.5]) / 5.5, (3, 1)))
     assert log_cohesions(state, Data(x, np.zeros(5)), model) == pytest.approx(0.0)
@@ -258,11 +264,11 @@ def test_without_places_weights_are_the_urn_s(rng):
 def test_joint_draws_follow_the_weights(rng):
     """Rewards at one point, drawn, against their predictive distribution."""
     model, x = replace(free_model(0.0), local=LOCAL), np.linspace(0.0, 1.0, 12)[:, None]
-    state = replace(prior_draw(rng, x, model), labels=np.repeat([0, 1], 6))
+    state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=np.repeat([0, 1], 6))
     data = Data(x, np.where(x[:, 0] < 0.5, -1.0, 1.0))
     at = np.array([[0.3], [0.31]])
-    draws = np.array([sample_rewards(rng, [state], data, model, at) for _ in range(3000)])
-    mixture = predictive([state], data, model, at)
+    draws = np.array([sample_rewards(rng, [Conditioned(state, data, model)], at) for _ in range(3000)])
+    mixture = predictive([Conditioned(state, data, model)], at)
     for level in (-1.0, 0.0, 1.0):
         share = np.mean(draws <= level, axis=0)
         assert share == pytest.approx(mixture.cdf(np.full(2, level)), abs=5.0 * np.sqrt(0.25 / 3000))
@@ -276,7 +282,7 @@ def test_the_main_surface_is_the_one_of_the_place(rng):
     data = Data(x, np.where(labels, 2.0, 0.0))
     at = np.array([[0.1], [0.3], [0.8], [0.95]])
     assert main_labels(state, data, model, at).tolist() == [0, 0, 1, 1]
-    mean, _ = main_surface([state], data, model, at)
+    mean, _ = main_surface([Conditioned(state, data, model)], at)
     assert mean == pytest.approx([0.0, 0.0, 2.0, 2.0], abs=0.3)
 
 
@@ -306,7 +312,7 @@ def test_a_step_is_two_regions(rng):
     assert model.predict_main(grid) == pytest.approx([0.0, 0.0, 0.0, 2.0, 2.0], abs=0.15)
     assert np.mean(model.off_surface_probability_ < 0.5) > 0.95  # but for one at the edge
     x_test, y_test = step_data(rng, 200)
-    blind = InfiniteGP(random_state=0, local=0.0).fit(x, y)
+    blind = InfiniteGP(random_state=0, regions=False).fit(x, y)
     gain = np.log(model.predict_density(x_test, y_test)) - np.log(blind.predict_density(x_test, y_test))
     assert gain.mean() > 0.2
 
@@ -321,7 +327,12 @@ def test_outliers_stay_outliers(rng):
     assert np.median(off) < 0.1
 
 
-@pytest.mark.parametrize("local", [-0.1, 1.0, "yes", None, float("nan")])
-def test_bad_chances_are_refused(local):
-    with pytest.raises(InvalidInputError, match="local"):
-        InfiniteGP(local=local).fit([[0.0], [1.0]], [0.0, 1.0])
+@pytest.mark.parametrize("regions", [0.5, 1, "yes", None])
+def test_bad_choices_are_refused(regions):
+    with pytest.raises(InvalidInputError, match="regions must be True or False"):
+        InfiniteGP(regions=regions).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_there_are_no_prior_draws_of_partitions_with_a_place(rng):
+    with pytest.raises(InvalidInputError, match="cannot be drawn from their prior directly"):
+        prior_draw(rng, X5, replace(fixed_model(0.0), local=LOCAL))

@@ -15,13 +15,13 @@ from infgp.core.model import Data, Model, State
 from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Fixed, Grid, Priors
 from infgp.core.scaling import RewardScale
+from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path
-from infgp.sample.chain import KAPPA, start_state
+from infgp.sample.chain import KAPPA, in_reward_units, start_state
 from infgp.sample.truncated import BlockedState, grid_factors, with_surfaces
 from infgp.search.maximise import maximise
 from infgp.search.optimizer import Optimizer
-from infgp.search.proposal import best_of
-from infgp.search.warm import restandardise
+from infgp.search.suggestion import best_of
 from infgp.space import Float, Space
 
 #: Gibbs sweeps at each step: the paper's B.
@@ -95,7 +95,7 @@ class ThompsonRun(History):
         super().__init__(d, seed)
         self.sampler, self.watch = sampler, watch
         self.state: State | None = None
-        self.unit = (0.0, 1.0)
+        self.unit = RewardScale(0.0, 1.0)
 
     def ask(self) -> FloatArray:
         """The next point; a uniform one before any reward."""
@@ -104,10 +104,9 @@ class ThompsonRun(History):
             return self.rng.random(self.d)
         with one_blas_thread():
             scale = RewardScale.fit(y)
-            unit = (scale.location, scale.scale)
-            before = None if self.state is None else restandardise(self.state, self.unit, unit)
+            before = None if self.state is None else in_reward_units(self.state, self.unit, scale)
             drawn = self.sampler(self.rng, before, Data(x, scale.to_standard(y)))
-            self.state, self.unit = drawn.state, unit
+            self.state, self.unit = drawn.state, scale
             self.watch(y.size, drawn)
             return maximise(self.rng, drawn.path, cube(self.d), best_of(x, drawn.path(x)))[0]
 
@@ -133,7 +132,7 @@ def paper_sampler(rng: np.random.Generator, state: State | None, data: Data) -> 
     """
     model = paper_model(data.x.shape[1])
     state = draw_state(rng, start_state(rng, data, model, state or "one"), data, model)
-    return Drawn(state, draw_path(rng, state, data, model, "surface"), np.empty(0))
+    return Drawn(state, draw_path(rng, Conditioned(state, data, model), "surface"), np.empty(0))
 
 
 def paper_run(d: int, seed: int) -> ThompsonRun:

@@ -16,9 +16,9 @@ from infgp.bench.theory.store import Options, Record
 from infgp.errors import ConvergenceWarning
 from infgp.estimator import InfiniteGP
 
-_PAPER: dict[str, Any] = {"surface_scales": "shared", "local": 0.0, "surface_lengthscales": "shared"}
+_PAPER: dict[str, Any] = {"surface_scales": "shared", "regions": False}
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "gp": ("one GP", {"truncation": 1, **_PAPER}),
+    "gp": ("one GP", {"surfaces": 1, **_PAPER}),
     "paper": ("∞-GP, paper's model", _PAPER),
     "truncated": ("∞-GP, paper's model and sampler", {"sampler": "truncated"}),
     "default": ("∞-GP, infgp's default", {}),

@@ -16,9 +16,11 @@ from infgp.bench.methods.infinite import GRID, Drawn, Sampler, ThompsonRun, pape
 from infgp.core.model import Data, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
+from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path, draw_surface_path
 from infgp.sample import truncated as blocked
 from infgp.sample.chain import start_state, sweep
+from infgp.sample.moves import apply
 from infgp.sample.moves.collapsed import inside_limit
 
 
@@ -38,8 +40,7 @@ def truncated(sticks: int, sweeps: int, moves: tuple[blocked.Move, ...] = blocke
             chain = blocked.sweep(rng, chain, data, model, moves)
             weights += np.exp(chain.log_weights) * (b >= sweeps // 2)
         label = int(rng.choice(sticks, p=np.exp(chain.log_weights) / np.exp(chain.log_weights).sum()))
-        residual = data.y - data.h @ chain.core.beta
-        surface = draw_surface_path(rng, chain.core.surface(label), residual, data, model)
+        surface = draw_surface_path(rng, Conditioned(chain.core, data, model).surface(label))
         path = Path(chain.core.beta, lambda at: np.ones((at.shape[0], 1)), {0: surface})
         return Drawn(chain.core, path, weights / weights.sum())
 
@@ -53,10 +54,9 @@ def untruncated(sweeps: int) -> Sampler:
         d = data.x.shape[1]
         model = replace(paper_model(d), priors=Priors().resolve(d))  # the collapsed sampler knows no grid
         state = inside_limit(start_state(rng, data, model, state or "one"), data.y.size, model)
-        for _ in range(sweeps):
-            state = sweep(rng, state, data, model)
+        state = apply((sweep,) * sweeps, rng, state, data, model)
         state = replace(state, labels=canonical(state.labels))
-        return Drawn(state, draw_path(rng, state, data, model, "surface"), np.empty(0))
+        return Drawn(state, draw_path(rng, Conditioned(state, data, model), "surface"), np.empty(0))
 
     return advance
 

@@ -148,16 +148,17 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
 
 
 @njit(cache=True)
-def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
+def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int, int]:
     """A step of the shared length-scales with the grades summed out, then the grade of each surface.
 
     The step divides all length-scales by a power of ROUGHER, drawn from a law that is symmetric about zero; in log ℓ it
     is a translation. Surfaces that keep their own length-scales change their grades with it, and those that are the
-    better for others change these: modes that grades alone, or length-scales alone, do not connect.
+    better for others change these: modes that grades alone, or length-scales alone, do not connect. Returns how often
+    a step was tried, and how often it was accepted: once or not at all.
     """
     grades = setting.grades.size
     if grades == 1:
-        return
+        return 0, 0
     step, change = int(rng.random() * (grades - 1)) + 1, 0.0
     if rng.random() < 0.5:
         step = -step
@@ -177,14 +178,16 @@ def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
             here[group, g] = log_prior + log_p[group, g - first]
             there[group, g] = log_prior + log_p[group, g + step - first]
         change += log_total(there[group]) - log_total(here[group])
+    accepted = 0
     if step != 0 and -rng.standard_exponential() < change:
-        here = there
+        here, accepted = there, 1
         for k in range(chain.phi.size):
             chain.phi[k] *= ROUGHER ** (2.0 * step)
     for group in range(groups):
         chosen = pick(here[group], grades, rng.random(), chain.grade[order[starts[group]]])
         for a in range(starts[group], starts[group + 1]):
             chain.grade[order[a]] = chosen
+    return int(step != 0), accepted
 
 
 @njit(cache=True)

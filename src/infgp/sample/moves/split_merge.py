@@ -21,6 +21,7 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State, grades_from_prior
 from infgp.sample import compiled
+from infgp.sample.moves import Deeds, add
 from infgp.sample.moves.collapsed import changed, prior_numbers
 
 #: Chance that the second anchor is one of the first's nearest inputs, and how many these are.
@@ -57,7 +58,7 @@ def anchor_pair(rng: np.random.Generator, x: FloatArray) -> tuple[int, int]:
     return i, j + (j >= i)
 
 
-def split_merge(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+def split_merge(rng: np.random.Generator, state: State, data: Data, model: Model) -> tuple[State, Deeds]:
     """One proposal, accepted or not.
 
     Examples
@@ -67,19 +68,24 @@ def split_merge(rng: np.random.Generator, state: State, data: Data, model: Model
     >>> from infgp.core.priors import Priors
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model = Model("se", Priors().resolve(1), ard=False)
-    >>> split_merge(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model).labels.shape
-    (6,)
+    >>> state, deeds = split_merge(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model)
+    >>> state.labels.shape, list(deeds)
+    ((6,), ['split or merger'])
     """
     if data.y.size < 2:
-        return state
-    priors = prior_numbers(model, data)
-    return changed(lambda setting, chain: propose(rng, setting, chain, priors), state, data, model)
+        return state, {}
+    priors, deeds = prior_numbers(model, data), Deeds()
+
+    def proposal(setting: compiled.Setting, chain: compiled.MutableState) -> None:
+        deeds["split or merger"] = (1, int(propose(rng, setting, chain, priors)))
+
+    return changed(proposal, state, data, model), deeds
 
 
 def propose(
     rng: np.random.Generator, setting: compiled.Setting, chain: compiled.MutableState, priors: compiled.PriorNumbers
-) -> None:
-    """One proposal for a compiled chain of at least two observations, in place."""
+) -> bool:
+    """One proposal for a compiled chain of at least two observations, in place; returns whether it was accepted."""
     shifts = priors.variances[1, 0] > 0.0 and rng.random() < SHIFT
     shift = SHIFT_MEAN * rng.standard_exponential() if shifts else 0.0
     stretches = priors.lengthscale[0] > 0.0 and rng.random() < STRETCH
@@ -88,10 +94,12 @@ def propose(
     fresh = int(grades_from_prior(rng, setting.grades, 1)[0])
     i, j = anchor_pair(rng, setting.x)
     uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
-    compiled.split_or_merge(setting, chain, priors, i, j, shift, stretch, spatial, fresh, uniforms, threshold)
+    return bool(
+        compiled.split_or_merge(setting, chain, priors, i, j, shift, stretch, spatial, fresh, uniforms, threshold)
+    )
 
 
-def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model) -> tuple[State, Deeds]:
     """Some proposals to share out the members of two surfaces anew, accepted or not.
 
     Two surfaces that run through each other, for a noise of two sizes, and two that meet at a border may explain the
@@ -105,12 +113,13 @@ def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model)
     >>> from infgp.core.priors import Priors
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model = Model("se", Priors().resolve(1), ard=False)
-    >>> reallocate(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model).labels.shape
-    (6,)
+    >>> state, deeds = reallocate(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model)
+    >>> state.labels.shape, deeds["reallocation"][0]
+    ((6,), 2)
     """
     if data.y.size < 3:
-        return state
-    priors = prior_numbers(model, data)
+        return state, {}
+    priors, deeds = prior_numbers(model, data), Deeds()
 
     def proposals(setting: compiled.Setting, chain: compiled.MutableState) -> None:
         for _ in range(REALLOCATIONS):
@@ -119,6 +128,7 @@ def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model)
             there, back = (rng.random(2) < (SPATIAL if setting.local > 0.0 else 0.0)).tolist()
             i, j = anchor_pair(rng, setting.x)
             uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
-            compiled.reallocate(setting, chain, priors, i, j, shift, there, back, uniforms, threshold)
+            accepted = compiled.reallocate(setting, chain, priors, i, j, shift, there, back, uniforms, threshold)
+            add(deeds, {"reallocation": (1, int(accepted))})
 
-    return changed(proposals, state, data, model)
+    return changed(proposals, state, data, model), deeds

@@ -1,0 +1,80 @@
+"""One set of model options for `InfiniteGP`, `Optimizer` and `InfGPSampler`: same names, same meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infgp.core.kernels import KERNELS
+from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Model
+from infgp.core.priors import Priors
+from infgp.errors import InvalidInputError, check_choice
+
+#: Chance, before any data, that a surface belongs to a place.
+LOCAL = 0.5
+SURFACE_SCALES = ("own", "shared")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What users choose about the model.
+
+    Attributes
+    ----------
+    kernel : {"se", "matern52"}
+        Correlation of the surfaces: squared exponential or Matérn with smoothness 5/2.
+    ard : bool
+        A length-scale for each input, or one for all.
+    surfaces : {None, 1}
+        None for any number of surfaces; 1 for an ordinary GP.
+    regions : bool
+        Whether surfaces may belong to a place and have length-scales of their own.
+    surface_scales : {"own", "shared"}
+        Whether every surface has a scale of its own that multiplies σ² and τ².
+    priors : Priors or None
+        None for the default of whoever asks.
+
+    Examples
+    --------
+    >>> ModelOptions(surfaces=1).model(2, Priors()).one_surface
+    True
+    """
+
+    kernel: str = "se"
+    ard: bool = True
+    surfaces: int | None = None
+    regions: bool = True
+    surface_scales: str = "own"
+    priors: Priors | None = None
+
+    def check(self) -> None:
+        """Raise unless every option is known."""
+        check_choice("kernel", self.kernel, KERNELS)
+        check_choice("surface_scales", self.surface_scales, SURFACE_SCALES)
+        if self.surfaces is not None and (isinstance(self.surfaces, bool) or self.surfaces != 1):
+            raise InvalidInputError(
+                f"surfaces must be None (any number) or 1 (an ordinary GP), but got {self.surfaces!r}."
+            )
+        for name in ("ard", "regions"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInputError(f"{name} must be True or False, but got {getattr(self, name)!r}.")
+        if self.priors is not None and not isinstance(self.priors, Priors):
+            raise InvalidInputError(f"priors must be an infgp.Priors or None, but got {self.priors!r}.")
+
+    def model(self, d: int, priors: Priors, noise_known: bool = False) -> Model:
+        """The model for d inputs.
+
+        `priors` are those to use where none were given. Where noise variances are known, surfaces share their scales:
+        a scale of its own would multiply the variances too, and they would not mean what they say.
+        """
+        several = self.surfaces is None
+        own = several and self.surface_scales == "own" and not noise_known
+        regions = several and self.regions
+        return Model(
+            kernel=self.kernel,
+            priors=(self.priors or priors).resolve(d),
+            ard=self.ard and d > 1,
+            scale_shape=OWN_SCALE_SHAPE if own else 0.0,
+            local=LOCAL if regions else 0.0,
+            grades=OWN_GRADES if regions else (1.0,),
+            one_surface=not several,
+        )

@@ -1,0 +1,227 @@
+"""A surface given its members: the one place where a Gaussian process is conditioned.
+
+With S the members of a surface, r_S their residuals y − h β, K = σ² ρ_SS, N = diag(τ² + v_S) and K + N = L Lᵀ, the
+surface at x has mean k(x)ᵀ α, where α = (K + N)⁻¹ r_S and k(x) = σ² ρ(x_S, x), and covariance
+k(x, x') − k(x)ᵀ (K + N)⁻¹ k(x'). The factor L serves predictions, drawn paths, log expected improvement and evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import gammaln
+
+from infgp.core.kernels import correlation, correlation_and_slope
+from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
+from infgp.core.model import Data, Model, State, Surface, by_label, covariance, grades_from_prior, log_prior
+
+
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """Gaussian law of one surface at every x, given its members' residuals. Without members it is the prior.
+
+    Attributes
+    ----------
+    kernel : {"se", "matern52"}
+    surface : Surface
+    x : array, shape (m, d)
+        Inputs of the members.
+    residual : array, shape (m,)
+    noise : array, shape (m,)
+        Noise variances of the members' rewards.
+    factor : array, shape (m, m)
+        L, the lower Cholesky factor of the covariance of the members' rewards.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.priors import Priors
+    >>> data, model = Data(np.array([[0.5]]), np.array([2.0])), Model("se", Priors().resolve(1), ard=False)
+    >>> law = Conditional.of(Surface(np.array([0]), np.array([3.0]), 1.0, 1e-8), data.y, data, model)
+    >>> mean, variance = law(np.array([[0.5], [9.0]]))
+    >>> mean.round(3), variance.round(3)
+    (array([2., 0.]), array([0., 1.]))
+    """
+
+    kernel: str
+    surface: Surface
+    x: FloatArray
+    residual: FloatArray
+    noise: FloatArray
+    factor: FloatArray
+
+    @classmethod
+    def of(cls, surface: Surface, residual: FloatArray, data: Data, model: Model) -> Conditional:
+        """From the residuals of all observations."""
+        members = surface.members
+        factor = cholesky(covariance(model, surface, data.x, data.noise)) if members.size else np.empty((0, 0))
+        return cls(model.kernel, surface, data.x[members], residual[members], surface.noise(data.noise), factor)
+
+    @cached_property
+    def whitened(self) -> FloatArray:
+        """L⁻¹ r_S, shape (m,)."""
+        return solve_lower(self.factor, self.residual) if self.residual.size else self.residual
+
+    @cached_property
+    def alpha(self) -> FloatArray:
+        """(K + N)⁻¹ r_S, shape (m,)."""
+        return solve_lower(self.factor, self.whitened, transposed=True) if self.residual.size else self.residual
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """(K + N)⁻¹ b."""
+        return solve_cholesky(self.factor, b) if b.size else b
+
+    def cross(self, at: FloatArray) -> FloatArray:
+        """k(x) for each row of `at`, shape (m, points)."""
+        return self.surface.sigma2 * correlation(self.kernel, self.x, at, self.surface.phi)
+
+    def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance at the rows of `at`, shapes (points,)."""
+        sigma2 = self.surface.sigma2
+        if not self.x.size:
+            return np.zeros(at.shape[0]), np.full(at.shape[0], sigma2)
+        cross = self.cross(at)
+        v = solve_lower(self.factor, cross)
+        return cross.T @ self.alpha, np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
+
+    def joint(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean, shape (points,), and covariance of the surface's values, shape (points, points)."""
+        prior = self.surface.sigma2 * correlation(self.kernel, at, at, self.surface.phi)
+        if not self.x.size:
+            return np.zeros(at.shape[0]), prior
+        cross = self.cross(at)
+        v = solve_lower(self.factor, cross)
+        return cross.T @ self.alpha, prior - v.T @ v
+
+    def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Mean, variance, shapes (points,), and their gradients, shapes (points, d)."""
+        sigma2, phi = self.surface.sigma2, self.surface.phi
+        if not self.x.size:
+            flat = np.zeros(at.shape)
+            return np.zeros(at.shape[0]), np.full(at.shape[0], sigma2), flat, flat
+        rho, slope = correlation_and_slope(self.kernel, at, self.x, phi)
+        weights = sigma2 * self.solve(sigma2 * rho.T).T  # of the correlations, in the variance
+        mean, variance = rho @ (sigma2 * self.alpha), sigma2 - np.einsum("ij,ij->i", weights, rho)
+        d_mean = pull(slope * (sigma2 * self.alpha), at, self.x, phi)
+        return mean, np.maximum(variance, 0.0), d_mean, -2.0 * pull(slope * weights, at, self.x, phi)
+
+    @property
+    def quadratic(self) -> float:
+        """r_Sᵀ (K + N)⁻¹ r_S."""
+        return float(self.whitened @ self.whitened)
+
+    def log_evidence(self, shape: float) -> float:
+        """Log density of the members' residuals: Gaussian, or Student-t where the surface has a scale of its own.
+
+        `shape` is that of the scale's inverse gamma law, 0 for none; the scale must not have been drawn.
+        """
+        m, half_log_det = self.residual.size, 0.5 * log_det(self.factor)
+        if not shape:
+            return -0.5 * self.quadratic - half_log_det - 0.5 * m * float(np.log(2.0 * np.pi))
+        half = shape + 0.5 * m
+        constant = gammaln(half) - gammaln(shape) - half_log_det - 0.5 * m * np.log(2.0 * np.pi * shape)
+        return float(constant - half * np.log1p(0.5 * self.quadratic / shape))
+
+
+def pull(weights: FloatArray, at: FloatArray, x: FloatArray, phi: FloatArray) -> FloatArray:
+    """Σ_j weights_ij · 2 φ (at_i − x_j), shape (points, d): the chain rule through the scaled squared distance."""
+    return np.asarray(2.0 * phi * (at * weights.sum(axis=1)[:, None] - weights @ x))
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioned:
+    """A state of the chain together with the data it was drawn for; every surface is factorised once, when needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> given = Conditioned(prior_draw(rng, x, model), Data(x, np.zeros(6)), model)
+    >>> given.surface(0) is given.surface(0)
+    True
+    """
+
+    state: State
+    data: Data
+    model: Model
+    _known: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
+    _plain: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def residual(self) -> FloatArray:
+        """y − h β, shape (n,)."""
+        return np.asarray(self.data.y - self.data.h @ self.state.beta)
+
+    def plain(self, label: int) -> Conditional:
+        """The surface with this label, its own scale not drawn (or one)."""
+        if label not in self._plain:
+            surface = replace(self.state, scale=np.ones(1)).surface(label)
+            self._plain[label] = Conditional.of(surface, self.residual, self.data, self.model)
+        return self._plain[label]
+
+    def surface(self, label: int) -> Conditional:
+        """The surface with this label; the label after the last is a new one, without members.
+
+        A scale s multiplies σ², τ² and v alike, so that the factor is √s times that of the surface without it.
+        """
+        if label not in self._known:
+            surface, plain = self.state.surface(label), self.plain(label)
+            own = surface.scale
+            if own == 1.0:
+                self._known[label] = plain
+            else:
+                noise, factor = own * plain.noise, np.sqrt(own) * plain.factor
+                self._known[label] = replace(plain, surface=surface, noise=noise, factor=factor)
+        return self._known[label]
+
+    def surfaces(self) -> Iterator[Conditional]:
+        """The occupied surfaces in the order of their labels, then a new one."""
+        return (self.surface(label) for label in range(self.state.n_surfaces + 1))
+
+    def log_evidence(self, label: int) -> float:
+        """Log density of the rewards of a surface's members."""
+        return self.plain(label).log_evidence(self.model.scale_shape)
+
+
+def log_likelihood(state: State, data: Data, model: Model) -> float:
+    """log p(y | z, β, Θ), surfaces and their own scales integrated out."""
+    given = Conditioned(state, data, model)
+    return sum(given.log_evidence(int(label)) for label in np.unique(state.labels))
+
+
+def log_joint(state: State, data: Data, model: Model) -> float:
+    """log p(y, z, β, Θ): surfaces and weights integrated out, labels by the untruncated urn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import prior_draw, simulate_y
+    >>> from infgp.core.priors import Priors
+    >>> rng = np.random.default_rng(0)
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> x = rng.random((5, 1))
+    >>> state = prior_draw(rng, x, model)
+    >>> bool(np.isfinite(log_joint(state, Data(x, simulate_y(rng, state, x, model)), model)))
+    True
+    """
+    return log_likelihood(state, data, model) + log_prior(state, data, model)
+
+
+def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """The state with scales of each surface, and scale and grade of a new one, drawn; labels must be canonical."""
+    if len(model.grades) > 1:
+        fresh = grades_from_prior(rng, model.grades, 1)
+        state = replace(state, grade=np.append(by_label(model, state.labels, state.observed_grades), fresh))
+    a = model.scale_shape
+    if not a:
+        return state
+    given, new = Conditioned(state, data, model), a / rng.standard_gamma(a)
+    known = [given.plain(label) for label in range(state.n_surfaces)]
+    drawn = [(a + 0.5 * s.quadratic) / rng.standard_gamma(a + 0.5 * s.residual.size) for s in known]
+    return replace(state, scale=np.array([*drawn, new]))

@@ -1,0 +1,227 @@
+"""What a search knows of one number that it learns: an objective or a constraint, with a chain that goes on.
+
+Rewards reach the model standardised and perhaps bent; what is called *standard* here is in the model's units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from infgp.core.linalg import FloatArray
+from infgp.core.model import Data, Model, State
+from infgp.core.options import ModelOptions
+from infgp.core.partition import IntArray
+from infgp.core.priors import Gamma, LogNormal, Normal, Priors
+from infgp.core.scaling import RewardScale, bend, unbend
+from infgp.core.surface import Conditioned
+from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_reward_units, run_collapsed, sweep
+
+#: The farthest that a reward may be from the median, in half 16–84 % ranges; one that is farther is drawn in to there.
+FARTHEST = 1e6
+#: The largest reward that arithmetic can bear, in the user's units.
+LARGEST = 1e150
+#: Where the unit of the rewards has changed by more than this factor, the chain starts afresh.
+UNIT_JUMP = 1e6
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Sweeps for n rewards: work / n², since a sweep costs about n², within bounds.
+
+    Examples
+    --------
+    >>> Effort(work=160_000, least=2, most=20).sweeps(100)
+    16
+    """
+
+    work: int
+    least: int
+    most: int
+
+    def sweeps(self, n: int) -> int:
+        """Their number."""
+        return min(max(self.work // n**2, self.least), self.most)
+
+
+#: Heated sweeps of a chain that begins.
+FIRST = Effort(work=2_000_000, least=10, most=200)
+#: Sweeps after new rewards, before the next point is chosen.
+NEXT = Effort(work=160_000, least=2, most=20)
+#: Sweeps before a recommendation.
+LAST = Effort(work=500_000, least=4, most=60)
+#: States kept of the sweeps before the next point is chosen.
+NEXT_STATES = 5
+#: States kept of the sweeps before a recommendation.
+LAST_STATES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The values of one number that a search has been told of, larger is better.
+
+    Attributes
+    ----------
+    x, y, noise : arrays, shapes (n, d), (n,), (n,)
+        Inputs in the unit cube, values, and the known parts of their noise variances.
+    failed : array, shape (k, d)
+        Inputs whose evaluation failed.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    noise: FloatArray
+    failed: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class WarmChain:
+    """States of a chain for the first `n` values of a series, in units of `scale`."""
+
+    states: tuple[State, ...]
+    n: int
+    scale: RewardScale
+
+
+@dataclass(frozen=True)
+class Learner:
+    """How a number is learned: the model's options, and whether rewards are bent."""
+
+    options: ModelOptions
+    bend: bool
+
+    def learn(
+        self,
+        rng: np.random.Generator,
+        series: Series,
+        chain: WarmChain | None,
+        effort: Effort = NEXT,
+        keep: int = NEXT_STATES,
+        again: bool = False,
+    ) -> Learned:
+        """The chain some sweeps on, with the values that it has not seen yet.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        series : Series
+            At least one value; the chain has seen the first of them.
+        chain : WarmChain or None
+            None for a new one, which is warmed up first.
+        effort : Effort
+        keep : int
+            States to keep, evenly spaced.
+        again : bool
+            Whether a chain that has seen all values is to go on; it stays as it is otherwise.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> x, none = np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
+        >>> learner = Learner(ModelOptions(), bend=True)
+        >>> learned = learner.learn(np.random.default_rng(0), Series(x, x[:, 0], np.zeros(6), none), None)
+        >>> learned.chain.n, len(learned.chain.states)
+        (6, 5)
+        """
+        n, known = series.y.size, bool(series.noise.any())
+        model = self.options.model(series.x.shape[1], search_priors(series.x.shape[1]), known)
+        bent = self.bend and not known  # so that variances mean what they say
+        if chain is not None and chain.n == n and not again:
+            return Learned(series, chain, model, bent)
+        scale = RewardScale.fit(series.y)
+        fresh = chain is None or not 1.0 / UNIT_JUMP < chain.scale.scale / scale.scale < UNIT_JUMP
+        start: str | State = "one"
+        if chain is not None and not fresh:
+            start = in_reward_units(chain.states[-1], chain.scale, scale)
+        sweeps = effort.sweeps(n)
+        kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
+        heat = cooling(FIRST.sweeps(n)) if fresh else np.empty(0)
+        draws = run_collapsed(
+            rng,
+            standard_data(series, scale, bent),
+            model,
+            Schedule(heat, sweeps, kept, traced=False),
+            start,
+            ONE_SURFACE_SWEEP if model.one_surface else (sweep,),
+        )
+        return Learned(series, WarmChain(draws.states, n, scale), model, bent)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A number as it is known: its values, a chain that has seen all of them, and what goes between the units."""
+
+    series: Series
+    chain: WarmChain
+    model: Model
+    bent: bool
+
+    @cached_property
+    def data(self) -> Data:
+        """Inputs and standard values."""
+        return standard_data(self.series, self.chain.scale, self.bent)
+
+    @cached_property
+    def draws(self) -> tuple[Conditioned, ...]:
+        """The states of the chain, each with its surfaces conditioned on the data."""
+        return tuple(Conditioned(state, self.data, self.model) for state in self.chain.states)
+
+    def to_standard(self, value: float) -> float:
+        """A value in the model's units."""
+        z = self.chain.scale.to_standard(np.array([value]))
+        return float((bend(z) if self.bent else z)[0])
+
+    def from_standard(self, z: FloatArray) -> FloatArray:
+        """Values in the units of the series."""
+        return np.asarray(self.chain.scale.from_standard(unbend(z) if self.bent else z))
+
+
+def standard_data(series: Series, scale: RewardScale, bent: bool) -> Data:
+    """The data of a model, from a series in the user's units."""
+    z = scale.to_standard(series.y)
+    return Data(series.x, bend(z) if bent else z, scale.variances_to_standard(series.noise))
+
+
+def bounded(y: FloatArray) -> FloatArray:
+    """Values that arithmetic can bear; all that are not absurd stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bounded(np.array([0.0, 1.0, 2.0, 1e300])).tolist()
+    [0.0, 1.0, 2.0, 2.6e+149]
+    """
+    if not y.size:
+        return y
+    y = np.clip(y, -LARGEST, LARGEST)
+    low, middle, high = np.percentile(y, (16.0, 50.0, 84.0))
+    reach = FARTHEST * (high - low) / 2.0
+    return np.clip(y, middle - reach, middle + reach) if reach > 0.0 else y
+
+
+def search_priors(d: int) -> Priors:
+    """Priors for optimization: no linear trend, length-scales of every size, few surfaces.
+
+    Those of :class:`infgp.InfiniteGP` cost in a search. A trend points to the corners of the cube, and so do very long
+    length-scales before much is known; and it should take strong evidence before a good region is held to be noise.
+
+    Examples
+    --------
+    >>> search_priors(2).lengthscale.scale
+    1.0
+    """
+    return Priors(
+        beta=Normal(0.0, np.r_[1.0, np.full(d, 1e-3)]),
+        lengthscale=LogNormal(loc=math.log(0.3 * math.sqrt(d)), scale=1.0),
+        nu=Gamma(1.0, 200.0),
+    )
+
+
+def with_values(state: State, data: Data, labels: IntArray, x: FloatArray, y: FloatArray) -> tuple[State, Data]:
+    """State and data with further observations, their labels given."""
+    noise = np.concatenate((data.noise, np.zeros(y.size)))
+    both = Data(np.vstack((data.x, x)), np.concatenate((data.y, y)), noise)
+    return replace(state, labels=np.concatenate((state.labels, labels))), both

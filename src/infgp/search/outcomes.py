@@ -1,0 +1,148 @@
+"""What goes into a search and what comes out of it: observations, recommendations, trade-offs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from infgp.errors import InvalidInputError
+from infgp.space import Point
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A point and what its evaluation gave.
+
+    Attributes
+    ----------
+    point : dict
+    values : tuple of float, or None
+        A value for each objective; None for a failed evaluation.
+    noise_variance : float
+        The known part of the noise variance.
+    constraints : dict of str to float
+        Values of the constraints; a point is feasible where none is positive.
+    """
+
+    point: Point
+    values: tuple[float, ...] | None
+    noise_variance: float = 0.0
+    constraints: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float | None:
+        """The reward, None for a failed evaluation. With several objectives see `values`."""
+        if self.values is None:
+            return None
+        if len(self.values) > 1:
+            raise InvalidInputError(f"There are {len(self.values)} objectives; see Observation.values.")
+        return self.values[0]
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no constraint was seen to be violated."""
+        return all(value <= 0.0 for value in self.constraints.values())
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The point with the best posterior expected reward, and what to expect there.
+
+    Attributes
+    ----------
+    point : dict
+        Maximiser (or minimiser) of the expected reward over the whole space if that is better than `best_evaluated` by
+        more than is uncertain of their difference (one standard deviation); `best_evaluated` otherwise. Under
+        constraints only points are considered that are more likely feasible than not, as long as there is one.
+    mean, std : float
+        Expected reward there, and how uncertain that expectation is. Rewards that fit no surface are set aside in it
+        (see `target` of :class:`Optimizer`), but not in the quantiles.
+    quantiles : dict of float to float
+        Of a single further reward there, noise included.
+    best_evaluated : dict
+        The evaluated point with the best expected reward.
+    feasibility : float
+        Probability that all constraints hold at the point; 1 where there are none.
+    """
+
+    point: Point
+    mean: float
+    std: float
+    quantiles: dict[float, float]
+    best_evaluated: Point
+    feasibility: float = 1.0
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """An evaluated point that no other is believed to be better than in every objective.
+
+    Attributes
+    ----------
+    point : dict
+    means, stds : tuple of float
+        Expected value of each objective there, and how uncertain that expectation is.
+    feasibility : float
+        Probability that all constraints hold there; 1 where there are none.
+    """
+
+    point: Point
+    means: tuple[float, ...]
+    stds: tuple[float, ...]
+    feasibility: float
+
+
+def checked_values(value: object, count: int) -> tuple[float, ...] | None:
+    """A finite float for each of `count` objectives, or None for what counts as a failed evaluation.
+
+    Examples
+    --------
+    >>> checked_values(2, 1), checked_values([1.0, 2.0], 2), checked_values(float("nan"), 1)
+    ((2.0,), (1.0, 2.0), None)
+    """
+    if value is None:
+        return None
+    single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes) or np.ndim(value) == 0
+    values: Sequence[object]
+    if count == 1 and single:
+        values = [value]
+    elif not single and len(value) == count:  # type: ignore[arg-type]
+        values = list(value)  # type: ignore[call-overload]
+    else:
+        wanted = "a number" if count == 1 else f"a sequence of {count} numbers, one for each direction"
+        raise InvalidInputError(f"A reward must be {wanted}, or None for a failed evaluation, but got {value!r}.")
+    numbers = [_number(v) for v in values]
+    return tuple(numbers) if all(map(math.isfinite, numbers)) else None
+
+
+def _number(value: object) -> float:
+    """A float, which may be NaN or infinite."""
+    try:
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"A reward must be a number, or None for a failed evaluation, but got {value!r}."
+        ) from None
+
+
+def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) -> dict[str, float]:
+    """Values of constraints by name; those of a sequence are named by their index."""
+    if values is None:
+        return {}
+    try:
+        pairs = (
+            values.items() if isinstance(values, Mapping) else zip(map(str, range(len(values))), values, strict=True)
+        )
+        named = {str(name): float(value) for name, value in pairs}
+    except (TypeError, ValueError):
+        named = {"": math.nan}
+    if any(map(math.isnan, named.values())):
+        raise InvalidInputError(
+            f"constraints must be numbers, by name or in a sequence, of which none may be positive, but got {values!r}."
+        )
+    return named

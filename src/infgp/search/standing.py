@@ -1,0 +1,87 @@
+"""Where a search stands, as plain data: what it is set up to do, what it was told, what it is waiting for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from infgp.core.linalg import FloatArray
+from infgp.search.learning import Learner, Series, WarmChain, bounded
+from infgp.search.outcomes import Observation
+from infgp.search.proposal import Problem, Strategy
+from infgp.space import Point, Space
+
+#: Name of an objective among the numbers that are learned; where there are several, their index is behind it.
+OBJECTIVE = "objective"
+#: What stands before the name of a constraint among the numbers that are learned.
+CONSTRAINT = "constraint:"
+
+#: Observations with their inputs in the unit cube, shape (d,).
+Log: TypeAlias = list[tuple[Observation, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What a search is set up to do; the names are those of the options of `Optimizer`."""
+
+    space: Space
+    directions: tuple[str, ...]
+    strategy: Strategy
+    learner: Learner
+    n_initial: int
+
+    @property
+    def signs(self) -> tuple[float, ...]:
+        """By what each objective is multiplied so that larger is better."""
+        return tuple(1.0 if direction == "maximize" else -1.0 for direction in self.directions)
+
+    @property
+    def target(self) -> str:
+        """What is predicted and recommended: the target of the search, or its mean where it is one drawn surface."""
+        return "expected" if self.strategy.target == "surface" else self.strategy.target
+
+    def problem(self, log: Log, pending: Sequence[Point] = ()) -> Problem:
+        """What was told, by the names of the numbers that are learned."""
+        d = self.space.d
+        inputs = np.array([u for _, u in log]).reshape(-1, d)
+        done = np.array([o.values is not None for o, _ in log], dtype=bool)
+        noise = np.array([o.noise_variance for o, _ in log])
+        objectives = {}
+        for k, sign in enumerate(self.signs):
+            y = np.array([o.values[k] for o, _ in log if o.values is not None], dtype=np.float64)
+            name = OBJECTIVE if len(self.signs) == 1 else f"{OBJECTIVE}:{k}"
+            objectives[name] = Series(inputs[done], sign * bounded(y), noise[done], inputs[~done])
+        constraints = {}
+        for name in dict.fromkeys(name for o, _ in log for name in o.constraints):
+            has = np.array([name in o.constraints for o, _ in log], dtype=bool)
+            y = np.array([o.constraints[name] for o, _ in log if name in o.constraints], dtype=np.float64)
+            constraints[CONSTRAINT + name] = Series(inputs[has], bounded(y), np.zeros(y.size), np.empty((0, d)))
+        waiting = self.space.to_unit(pending) if pending else np.empty((0, d))
+        return Problem(objectives, constraints, waiting)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a search stands, but for what it was told; replaced as a whole, so that no interruption tears it apart.
+
+    Attributes
+    ----------
+    told : int
+        Observations that count, of those in the log.
+    pending : tuple of points
+        Asked for and not told yet.
+    asked, designed, fallbacks : int
+        Points handed out, those of them from the design, and those that are random because the model failed.
+    chains : mapping of str to WarmChain
+        By the names of the numbers that are learned, as the last suggestion left them.
+    """
+
+    told: int = 0
+    pending: tuple[Point, ...] = ()
+    asked: int = 0
+    designed: int = 0
+    fallbacks: int = 0
+    chains: Mapping[str, WarmChain] = field(default_factory=dict)

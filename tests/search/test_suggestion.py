@@ -1,0 +1,135 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from infgp.core.model import Data, Model, State
+from infgp.core.priors import Priors
+from infgp.core.surface import Conditioned
+from infgp.predict.targets import MeanTarget, TargetLaw
+from infgp.search.optimizer import Optimizer
+from infgp.search.proposal import ACQUISITIONS
+from infgp.search.suggestion import HALVINGS, PATIENCE, assume, best_of, local_reach, suggest
+from infgp.space import Choice, Float, Int, Space
+from tests.exact import central_differences, learned_from
+from tests.sample.test_chain import two_surfaces
+
+LINE = Space.of({"x": Float(0.0, 1.0)})
+NONE = np.empty((0, 1))
+
+
+def test_assumed_rewards_join_the_dominant_surface():
+    given = Conditioned(*two_surfaces(True))
+    x, y = np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([5.0, 6.0])
+    after = assume(given, x, y)
+    assert after.state.labels.tolist() == [0, 1, 1, 0, 1, 1, 1, 1]
+    assert np.array_equal(after.data.x, np.vstack((given.data.x, x)))
+    assert np.array_equal(after.data.y, np.append(given.data.y, y))
+    assert (given.state.labels.size, given.data.y.size) == (6, 6)
+    assert assume(given, np.empty((0, 2)), np.empty(0)) is given
+
+
+def test_best_points_are_distinct_and_in_order():
+    x = np.array([[0.1], [0.2], [0.1], [0.3], [0.4], [0.5], [0.6]])
+    value = np.array([5.0, 7.0, 6.0, 1.0, 2.0, 3.0, 0.0])
+    assert best_of(x, value)[:, 0].tolist() == [0.2, 0.1, 0.5, 0.4, 0.3]
+
+
+def test_the_expected_reward_is_a_mean_with_gradients(rng):
+    state, data, model = two_surfaces(True)
+    other = replace(state, beta=0.5 * state.beta)
+    laws = tuple(TargetLaw.of(Conditioned(s, data, model), "mean") for s in (state, other))
+    score, at = MeanTarget(laws), rng.random((6, 2))
+    value, gradient = score.value_and_gradient(at)
+    assert value == pytest.approx(0.5 * (laws[0](at)[0] + laws[1](at)[0]))
+    assert value == pytest.approx(score(at))
+    assert gradient == pytest.approx(central_differences(score, at), rel=1e-5, abs=1e-6)
+
+
+# --- Suggestions ------------------------------------------------------------------------------------------------------
+
+
+def known_hill():
+    """A smooth hill with its top in a gap of the data, and to the right of 0.6 nothing known."""
+    x = np.concatenate((np.linspace(0.0, 0.25, 8), np.linspace(0.45, 0.6, 8)))[:, None]
+    y = 2.0 * np.exp(-50.0 * (x[:, 0] - 0.35) ** 2)
+    state = State(np.zeros(16, int), np.zeros(2), 1e-3, np.full((1, 1), 25.0), np.ones(1), np.array([1e-3]))
+    return state, Data(x, y), Model("se", Priors().resolve(1), ard=False)
+
+
+def suggestions(acquisition, pending=NONE, failed=NONE, target="main", seeds=8):
+    state, data, model = known_hill()
+    known = learned_from([state] * 2, data, model, failed)
+    options = {"acquisition": acquisition, "target": target, "pending": pending}
+    return np.array([suggest(np.random.default_rng(s), known, LINE, **options)[0] for s in range(seeds)])
+
+
+@pytest.mark.parametrize("target", ["expected", "main", "mean"])
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_suggestions_are_on_top_of_a_known_hill(acquisition, target):
+    assert np.abs(suggestions(acquisition, target=target) - 0.35).max() < 0.06
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_suggestions_are_reproducible(acquisition):
+    assert np.array_equal(suggestions(acquisition), suggestions(acquisition))
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_suggestions_keep_away_from_failures(acquisition):
+    failed = np.full((5, 1), 0.35)
+    assert np.abs(suggestions(acquisition, failed=failed) - 0.35).min() > 0.03
+
+
+def test_suggestions_keep_away_from_what_is_pending():
+    """The improvement to be had where many rewards are on their way is gone."""
+    top = np.median(suggestions("logei"))
+    pending = np.tile(np.linspace(top - 0.02, top + 0.02, 5)[:, None], (20, 1))
+    assert np.abs(suggestions("logei", pending=pending) - top).min() > 0.03
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_batches_in_a_continuous_space_are_of_distinct_points(acquisition):
+    optimizer = Optimizer({name: Float(0.0, 1.0) for name in "abc"}, seed=1, acquisition=acquisition, n_initial=6)
+    for point in optimizer.ask(8):
+        optimizer.tell(point, -sum((value - 0.4) ** 2 for value in point.values()))
+    batch = optimizer.space.to_unit(optimizer.ask(8))
+    gaps = np.abs(batch[:, None] - batch[None]).max(axis=2)[np.triu_indices(8, 1)]
+    assert gaps.min() > 1e-6
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_suggestions_are_snapped(acquisition, rng):
+    space = Space.of({"x": Float(0.0, 1.0), "n": Int(1, 9), "kind": Choice(["a", "b"])})
+    x = space.sobol(rng, 8)
+    state = State(np.zeros(8, int), np.zeros(5), 0.1, np.full((1, 4), 0.5), np.ones(1), np.array([0.1]))
+    model, none = Model("se", Priors().resolve(4), ard=True), np.empty((0, 4))
+    known = learned_from([state], Data(x, rng.normal(size=8)), model)
+    u = suggest(rng, known, space, acquisition=acquisition, target="main", pending=none)
+    assert u == pytest.approx(space.snap(u[None])[0], abs=1e-12)
+
+
+def test_local_sampling_shrinks_and_restarts(rng, monkeypatch):
+    """Candidates stay near the best point, nearer the longer it has not moved; then the whole space is searched."""
+    everywhere = np.array([0.01, 0.02])
+    monkeypatch.setattr("infgp.search.suggestion.maximise", lambda *_: (everywhere, 0.0))
+    d, space = 2, Space.of({"a": Float(0.0, 1.0), "b": Float(0.0, 1.0)})
+    none = np.empty((0, d))
+    model = Model("se", Priors().resolve(d), ard=True)
+
+    def spread(stale):
+        x = np.vstack(([[0.5, 0.5]], rng.random((stale, d))))
+        y = np.r_[1.0, -np.ones(stale)]
+        state = State(
+            labels=np.zeros(y.size, int), beta=np.zeros(d + 1), nu=0.1, phi=np.full((1, d), 0.5 / 0.1**2),
+            sigma2=np.ones(1), tau2=np.full(1, 1e-4),
+        )  # fmt: skip
+        known, options = learned_from([state], Data(x, y), model), {"acquisition": "local", "target": "main"}
+        points = [suggest(rng, known, space, pending=none, **options) for _ in range(12)]
+        return np.median(np.abs(np.array(points) - 0.5).max(axis=1))
+
+    wide, narrow, restart = spread(0), spread(PATIENCE * d * (HALVINGS - 1)), spread(PATIENCE * d * HALVINGS)
+    assert narrow < 0.5 * wide
+    assert wide < 0.15
+    assert local_reach(PATIENCE * d * HALVINGS, d) == 0.0
+    assert restart == pytest.approx(0.49)
