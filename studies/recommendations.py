@@ -27,7 +27,7 @@ from infgp.bench.tasks.odds import ODDS
 from studies.regimes import TASKS as REGIMES
 
 GROUPS = {"paper": PAPER, "regimes": REGIMES, "odds": tuple(ODDS)}
-#: The rule was chosen by looking at the runs of so many seeds; the seeds after them are its test.
+#: The rule was chosen by looking at the runs of seeds below this number; the seeds from it on are its test.
 CHOSEN_ON = {"paper": 10, "regimes": 3, "odds": 3}
 #: Rules that can be run, and what runs are compared with that do not have the old reference.
 RULES = ("evaluated 0", "leap 1")

@@ -46,7 +46,7 @@ TASKS = (
 )
 REFERENCE = "infgp"
 BASELINE = "infgp-one"
-#: Cells are listed in which the reference has more than so many times the regret of the baseline.
+#: Ratio of the regret of the reference to that of the baseline above which a cell is listed.
 WORST = 1.2
 
 

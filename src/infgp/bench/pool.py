@@ -133,7 +133,7 @@ class Clock:
             self.times[key].append(seconds)
 
     def left(self, jobs: Sequence[Job], workers: int) -> float | None:
-        """Seconds for these runs on so many workers; None if nothing is known yet."""
+        """Seconds for `jobs` on `workers` processes; None if nothing is known yet."""
         if not self.times:
             return None
         return sum(self._one(job) for job in jobs) / workers
@@ -161,8 +161,8 @@ def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InvalidInputError(
-                f"Another `infgp bench run` is writing to {os.fspath(folder)}: wait for it, stop it, or choose another "
-                "--out."
+                f"Another `infgp bench run`, or the same study, is writing to {os.fspath(folder)}: wait for it, stop "
+                "it, or choose another --out."
             ) from None
         yield
     finally:
