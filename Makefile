@@ -29,13 +29,8 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.gibbs_vs_literal
 	$(BIN)/python -m benchmarks.sweep_cost
-	$(BIN)/python -m benchmarks.split_merge_variants
 	$(BIN)/python -m benchmarks.ask_latency
 	$(BIN)/python -m benchmarks.optuna_overhead
-	$(BIN)/python -m benchmarks.start_independence
-	$(BIN)/python -m benchmarks.start_independence --table
-	$(BIN)/python -m benchmarks.robust_regret
-	$(BIN)/python -m benchmarks.robust_regret --table
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

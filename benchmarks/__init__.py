@@ -1,1 +1,1 @@
-"""Measurements: one command each, results as files under results/."""
+"""Micro-timings: seconds as ratios measured in one run, one command each; results as files under results/."""

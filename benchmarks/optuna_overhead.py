@@ -23,7 +23,7 @@ import torch
 from optuna.distributions import FloatDistribution
 from threadpoolctl import threadpool_limits
 
-from benchmarks.problems import Problem, sobol
+from infgp.bench.tasks.noisy import Problem, sobol
 from infgp.optuna import InfGPSampler
 
 OUT = Path(__file__).parent / "results" / "optuna_overhead.json"
@@ -67,7 +67,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     torch.set_num_threads(1)
-    problem, records = Problem("styblinski_tang", D, "outliers"), []
+    problem, records = Problem("styblinski_tang", "outliers", D), []
     print(f"| finished trials | {' | '.join(SAMPLERS)} | infgp / GPSampler |\n|---|---|---|---|---|", flush=True)
     for n, times in ({50: 3, 100: 3} if options.quick else SIZES).items():
         studies = {name: begun(make(), problem, n - WARM_UP) for name, make in SAMPLERS.items()}

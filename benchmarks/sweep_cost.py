@@ -24,8 +24,8 @@ import numpy as np
 from numba import njit
 from scipy.linalg import lapack
 
-from benchmarks.families import draw
 from infgp import InfiniteGP
+from infgp.bench.tasks.families import draw
 from infgp.core.kernels import correlation
 from infgp.core.linalg import one_blas_thread
 from infgp.core.model import Data, Model, State

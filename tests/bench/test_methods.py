@@ -9,6 +9,7 @@ import pytest
 
 from infgp.bench.methods import METHODS, gaussian, hyperparameters, truncated
 from infgp.bench.methods.history import standardise
+from infgp.bench.methods.variants import FITTED, OPTIONS, VARIANTS
 from infgp.core.model import Data
 from infgp.sample import truncated as blocked
 from infgp.testing import geweke, mean_test
@@ -81,9 +82,10 @@ def test_compiled_sweeps_of_the_truncated_sampler_keep_the_joint_distribution(rn
     assert min(p_values.values()) > 1e-4, p_values
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "pursuit"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported
+@pytest.mark.parametrize("name", [*(name for name in METHODS if name != "pursuit"), *FITTED])
 def test_methods_bear_many_inputs_plateaus_and_replicates(name):
-    method = METHODS[name]
+    method = (METHODS | FITTED)[name]
     for package in method.packages:
         pytest.importorskip(package)
     x = np.random.default_rng(0).random((5, 30))
@@ -126,6 +128,33 @@ def test_truncated_gp_ucb_counts_far_rewards_as_nothing():
     values = run.values()
     assert values[-1] == pytest.approx(values[9:11].mean(), abs=0.1)  # the median's
     assert np.argmax(values) == 19
+
+
+def test_winsorised_rewards_end_at_the_fences():
+    pytest.importorskip("botorch")
+    run, plain = (FITTED[name].start(1, 0) for name in ("botorch-winsorised", "botorch-logei"))
+    for k, y in enumerate((0.0, 1.0, 2.0, 3.0, 4.0, 1000.0, -1000.0)):
+        for each in (run, plain):
+            each.tell(np.array([k / 7.0]), y)
+    low, high = np.percentile(plain.values(), (25.0, 75.0))
+    fence = 1.5 * (high - low)
+    np.testing.assert_allclose(run.values(), [0.0, 1.0, 2.0, 3.0, 4.0, high + fence, low - fence])
+
+
+@pytest.mark.parametrize("name", ["random", "optuna-tpe"])
+def test_methods_without_a_model_recommend_the_best_reward(name):
+    for package in METHODS[name].packages:
+        pytest.importorskip(package)
+    run = METHODS[name].start(2, 0)
+    for x, y in (((0.1, 0.2), 1.0), ((0.3, 0.4), 3.0), ((0.5, 0.6), 2.0)):
+        run.tell(np.array(x), y)
+    np.testing.assert_array_equal(run.recommend(), [0.3, 0.4])
+
+
+def test_variants_have_their_options():
+    run = VARIANTS["infgp-algorithm-1"].start(2, 0)
+    assert (run.optimizer.target, run.optimizer.acquisition) == ("surface", "thompson")
+    assert set(OPTIONS) < set(VARIANTS)
 
 
 @pytest.mark.slow

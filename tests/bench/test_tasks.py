@@ -21,6 +21,7 @@ from infgp.bench.tasks import (
     certify,
     hpo,
     nas,
+    noises,
     portfolio,
     synthetic,
     tabulate_mnist,
@@ -135,12 +136,12 @@ class TestSynthetic:
     @pytest.mark.parametrize("name", ["ackley-ht", "rosenbrock-ht", "stybtang-ht", "ackley-ht-d5"])
     def test_weibull_noise_has_mean_zero_by_its_moments(self, name, rng):
         """The mean of such noise cannot be seen in draws; the mean of min(W, 1) can, and tells shape and scale."""
-        built, k = load(name), synthetic.WEIBULL_SHAPE
+        built, k = load(name), noises.WEIBULL_SHAPE
         assert k < 0.5
-        assert pytest.approx(gamma(1 + 1 / k), rel=1e-12) == synthetic.WEIBULL_MEAN
+        assert pytest.approx(gamma(1 + 1 / k), rel=1e-12) == noises.WEIBULL_MEAN
         x = rng.random(built.d)
         noise = np.array([built.draw(rng, x) for _ in range(4000)]) - built.expected(x[None])[0]
-        weibull = np.minimum(noise / synthetic.NOISE + synthetic.WEIBULL_MEAN, 1.0)
+        weibull = np.minimum(noise / noises.NOISE + noises.WEIBULL_MEAN, 1.0)
         assert weibull.min() > -1e-9
         exact = gamma(1 + 1 / k) * gammainc(1 + 1 / k, 1.0) + np.exp(-1.0)
         assert abs(weibull.mean() - exact) < 4.5 * weibull.std() / np.sqrt(len(weibull))
@@ -150,7 +151,7 @@ class TestSynthetic:
         built = task("stybtang-ns")
         x = rng.random(2)
         noise = np.array([built.draw(rng, x) for _ in range(4000)]) - built.expected(x[None])[0]
-        assert noise.std() == pytest.approx(synthetic.NOISE, rel=0.06)
+        assert noise.std() == pytest.approx(noises.NOISE, rel=0.06)
         assert abs(kurtosis(noise)) < 0.5
 
     @pytest.mark.parametrize("name", [*PANELS, *PANELS_D5])

@@ -42,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=int, metavar="N", help="seeds for every method (default: the suite's)")
     add("--jobs", type=int, default=1, metavar="J", help="runs at once, each in its process (default: 1)")
     add("--out", metavar="FOLDER", help="where records go (default: results; for smoke a temporary folder)")
+    text = "make runs anew whose record was made before infgp's default last changed"
+    add("--again", action="store_true", help=text)
     add("--every-pair", action="store_true", help="smoke: every task with every method, not just each of them once")
     listing = actions.add_parser("list", help="list tasks and methods")
     for each in (running, listing):
@@ -79,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
         folder = Path(options.out or (temporary if smoke else "results")) / options.suite
         say(f"{len(jobs)} runs; records in {folder}.")
         try:
-            outcome = run_all(jobs, folder, options.jobs, plugins=options.plugins, warm=not smoke, say=say)
+            how = {"plugins": options.plugins, "warm": not smoke, "again": options.again}
+            outcome = run_all(jobs, folder, options.jobs, say=say, **how)
         except KeyboardInterrupt:
             print("infgp: Stopped. What was finished is kept; the same command goes on.", file=sys.stderr)
             return 130

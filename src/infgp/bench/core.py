@@ -16,6 +16,22 @@ KINDS = (PLAIN, HEAVY_TAILED, NON_STATIONARY)
 
 
 @dataclass(frozen=True)
+class Shared:
+    """Randomness that all methods share on a seed of a task, where it is the task's own and not the runner's.
+
+    Parameters
+    ----------
+    design : callable
+        ``design(size, seed)``: the initial points, shape (size, d).
+    rewards : callable
+        ``rewards(seed)``: the generator of the rewards of a run, of all of them in turn.
+    """
+
+    design: Callable[[int, int], NDArray[np.float64]]
+    rewards: Callable[[int], np.random.Generator]
+
+
+@dataclass(frozen=True)
 class Task:
     """A noisy function on the unit cube whose expected reward is known, to be maximised.
 
@@ -35,6 +51,8 @@ class Task:
         The largest expected reward over the cube.
     steps : int, optional
         Evaluations of a run, the initial design included.
+    shared : Shared, optional
+        Initial design and noise of its runs; the runner's by default.
     """
 
     name: str
@@ -44,6 +62,7 @@ class Task:
     draw: Callable[[np.random.Generator, NDArray[np.float64]], float]
     best: float
     steps: int = 100
+    shared: Shared | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -58,6 +77,8 @@ class Run(Protocol):
 
     def tell(self, x: NDArray[np.float64], y: float) -> None:
         """Take in the reward y of point x, which need not be the point asked for."""
+
+    # A run may also have ``recommend() -> x``: the point, shape (d,), to use in the end.
 
 
 @dataclass(frozen=True)

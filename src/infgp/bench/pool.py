@@ -8,15 +8,18 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from infgp.bench.core import Method
+from infgp.bench.provenance import before, commit
 from infgp.bench.records import FAILED, Key, Record, append, key_of, load
 from infgp.bench.suites import Job
 from infgp.errors import InvalidInputError
@@ -38,10 +41,10 @@ class Outcome:
 class Worker:
     """A process that makes one run after the other."""
 
-    def __init__(self, plugins: Sequence[str], warm: bool) -> None:
+    def __init__(self, plugins: Sequence[str], warm: bool, maker: str) -> None:
         context = get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, tuple(plugins), warm), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, tuple(plugins), warm, maker), daemon=True)
         before = {name: os.environ.get(name) for name in ONE_THREAD}
         os.environ.update(ONE_THREAD)
         try:
@@ -74,28 +77,39 @@ class Worker:
         self.process.join()
 
 
-def _work(connection: Connection, plugins: tuple[str, ...], warm: bool) -> None:
+def measure(job: Job, warm: bool) -> Record:
+    """The record of one run of a method of `METHODS`."""
+    from infgp.bench.methods import METHODS
+
+    return measure_with(METHODS, job, warm)
+
+
+def measure_with(methods: Mapping[str, Method], job: Job, warm: bool) -> Record:
+    """The record of one run of one of the methods; with `warm` all that it needs is loaded and compiled before."""
+    from infgp.bench.runner import run, warm_up
+    from infgp.bench.tasks import task
+
+    method = methods[job.method]
+    if warm:
+        warm_up(method, job.d)
+    return run(task(job.task), method, job.seed, job.steps, greedy=job.greedy, initial=job.initial)
+
+
+def _work(connection: Connection, plugins: tuple[str, ...], warm: bool, maker: str) -> None:
     """The body of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends this one
     sys.path.insert(0, "")
     for name in plugins:
         importlib.import_module(name)
-    from infgp.bench.methods import METHODS
-    from infgp.bench.runner import run, warm_up
-    from infgp.bench.tasks import task
-
+    make: Callable[[Job, bool], Record] = importlib.import_module(maker).measure
     while True:
         try:
             job: Job = connection.recv()
         except (EOFError, OSError):
             return
-        answer: Any
+        answer: Record | str
         try:
-            if warm:
-                warm_up(METHODS[job.method], job.d)
-            answer = run(
-                task(job.task), METHODS[job.method], job.seed, job.steps, greedy=job.greedy, initial=job.initial
-            )
+            answer = {**make(job, warm), "commit": commit()}
         except Exception as error:  # of the task, or of the start of the method
             answer = f"{type(error).__name__}: {error}"[:500]
         try:
@@ -110,7 +124,8 @@ class Clock:
     def __init__(self, records: Sequence[Record]) -> None:
         self.times: dict[object, list[float]] = defaultdict(list)
         for record in records:
-            self.note(record, sum(record["seconds"]))
+            if "seconds" in record:
+                self.note(record, sum(record["seconds"]))
 
     def note(self, record: Record, seconds: float) -> None:
         """Take in how long a run has taken."""
@@ -118,7 +133,7 @@ class Clock:
             self.times[key].append(seconds)
 
     def left(self, jobs: Sequence[Job], workers: int) -> float | None:
-        """Seconds for these runs on so many workers; None if nothing is known yet."""
+        """Seconds for `jobs` on `workers` processes; None if nothing is known yet."""
         if not self.times:
             return None
         return sum(self._one(job) for job in jobs) / workers
@@ -146,8 +161,8 @@ def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InvalidInputError(
-                f"Another `infgp bench run` is writing to {os.fspath(folder)}: wait for it, stop it, or choose another "
-                "--out."
+                f"Another `infgp bench run`, or the same study, is writing to {os.fspath(folder)}: wait for it, stop "
+                "it, or choose another --out."
             ) from None
         yield
     finally:
@@ -162,6 +177,9 @@ def run_all(
     plugins: Sequence[str] = (),
     warm: bool = True,
     say: Say = print,
+    maker: str = __name__,
+    again: bool = False,
+    file: str | None = None,
 ) -> Outcome:
     """Make the runs that have no record in the folder yet, and write each record as it comes.
 
@@ -178,24 +196,32 @@ def run_all(
         Whether workers load and compile what a method needs before its first run is timed.
     say : callable, default=print
         Gets a line for each run.
+    maker : str
+        Module whose function ``measure(job, warm)`` makes a record; by default a run of a method of `METHODS`.
+    again : bool, default=False
+        Whether runs whose record was made before the default last changed are made anew. The new record goes after the
+        old one, and the last record of a run is the one that counts.
+    file : str, optional
+        Name of the file for all records, without its ending; by default each task has its own.
     """
     with alone(folder):
-        return _run_all(jobs, folder, workers, plugins, warm, say)
+        done = {key_of(record) for record in load(folder) if not (again and before(record))}
+        todo = [job for job in jobs if job.key not in done]
+        keep = partial(append, folder, file=file)
+        outcome = _run_all(todo, folder, workers, (plugins, warm, maker), say, keep)
+        return replace(outcome, found=len(jobs) - len(todo))
 
 
 def _run_all(
-    jobs: Sequence[Job],
+    todo: Sequence[Job],
     folder: str | os.PathLike[str],
     workers: int,
-    plugins: Sequence[str],
-    warm: bool,
+    how: tuple[Sequence[str], bool, str],
     say: Say,
+    keep: Callable[[Record], object],
 ) -> Outcome:
-    known = load(folder)
-    done = {key_of(record) for record in known}
-    todo = [job for job in jobs if job.key not in done]
-    clock, failed, written, total = Clock(known), [], 0, len(todo)
-    crew = [Worker(plugins, warm) for _ in range(min(workers, total))]
+    clock, failed, written, total = Clock(load(folder)), [], 0, len(todo)
+    crew = [Worker(*how) for _ in range(min(workers, total))]
     begin = {}
     try:
         waiting = list(reversed(todo))
@@ -211,14 +237,14 @@ def _run_all(
                     failed.append((job.key, answer))
                     _note_failure(folder, job.key, answer)
                 else:
-                    append(folder, answer)
+                    keep(answer)
                     clock.note(answer, time.perf_counter() - begin[worker])
                     written += 1
                 left = clock.left([*waiting, *(w.job for w in crew if w.job and w is not worker)], len(crew))
                 say(_line(written + len(failed), total, left, job.key, answer))
                 if not worker.process.is_alive() or worker.connection.closed:
                     worker.end()
-                    crew[crew.index(worker)] = worker = Worker(plugins, warm)
+                    crew[crew.index(worker)] = worker = Worker(*how)
                 worker.job = None
                 if waiting:
                     worker.give(waiting.pop())
@@ -226,7 +252,7 @@ def _run_all(
     finally:
         for worker in crew:
             worker.end()
-    return Outcome(written, len(jobs) - total, tuple(failed))
+    return Outcome(written, 0, tuple(failed))
 
 
 def _note_failure(folder: str | os.PathLike[str], key: Key, reason: str) -> None:
@@ -240,6 +266,8 @@ def _line(count: int, total: int, left: float | None, key: Key, answer: Record |
     head = f"[{count}/{total}{'' if left is None else f', {duration(left)} left'}] {' '.join(map(str, key))}: "
     if isinstance(answer, str):
         return f"{head}FAILED: {answer}"
+    if "regret" not in answer:  # a fit and not a search
+        return f"{head}done"
     tail = f", {len(answer['failures'])} steps failed: {answer['failures'][0]}" if answer["failures"] else ""
     return f"{head}cumulative regret {sum(answer['regret']):.4g}, {sum(answer['seconds']):.1f} s{tail}"
 

@@ -1,4 +1,6 @@
-"""Records of runs: one JSON line for each (task, method, seed), in one file for each task of a suite.
+"""Records of runs: one JSON line for each (task, method, seed), in a file for each task of a suite, or one for a study.
+
+A record says which commit made it (:mod:`infgp.bench.provenance`). Of several records of the same run the last counts.
 
 A file is appended to by one process, a whole line at a time and on disk before the next run is begun. What a kill cuts
 off is at most the end of the last line, which is dropped when the file is opened again.
@@ -47,18 +49,18 @@ def load(folder: str | os.PathLike[str], suite: str | None = None) -> list[Recor
     return [record for path in sorted(place.glob("*.jsonl")) for record in _read(path)]
 
 
-def append(folder: str | os.PathLike[str], record: Record) -> None:
-    """Put a record at the end of its task's file; it is on disk when this returns."""
-    path = Path(folder) / f"{record['task']}.jsonl"
+def append(folder: str | os.PathLike[str], record: Record, file: str | None = None) -> None:
+    """Put a record at the end of its task's file, or of the file named; it is on disk when this returns."""
+    path = Path(folder) / f"{file or record['task']}.jsonl"
     line = json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
-        end = _whole(file.read() if not file.seek(0) else b"")
-        file.truncate(end)
-        file.seek(end)
-        file.write(line.encode())
-        file.flush()
-        os.fsync(file.fileno())
+    with path.open("a+b") as opened:
+        end = _whole(opened.read() if not opened.seek(0) else b"")
+        opened.truncate(end)
+        opened.seek(end)
+        opened.write(line.encode())
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
 def _whole(content: bytes) -> int:

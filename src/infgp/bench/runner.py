@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infgp.bench.core import Method, Run, Task
+from infgp.bench.provenance import commit
 from infgp.bench.records import Record
 from infgp.core.linalg import one_blas_thread
 from infgp.errors import check_int
@@ -37,7 +38,7 @@ def generator(task: str, seed: int, *purpose: int) -> np.random.Generator:
 
 
 def initial_design(task: Task, seed: int, size: int | None = None) -> FloatArray:
-    """Scrambled Sobol points, 2 (d + 1) of them but at most 20, shape (size, d).
+    """Scrambled Sobol points, 2 (d + 1) of them but at most 20, shape (size, d); the task's own if it has some.
 
     Examples
     --------
@@ -46,8 +47,18 @@ def initial_design(task: Task, seed: int, size: int | None = None) -> FloatArray
     (6, 2)
     """
     size = min(2 * (task.d + 1), LARGEST_DESIGN) if size is None else size
+    if task.shared is not None:
+        return task.shared.design(size, seed)
     cube = Space.of({f"x{k}": Float(0.0, 1.0) for k in range(task.d)})
     return np.asarray(cube.sobol(generator(task.name, seed, DESIGN), size))
+
+
+def noise(task: Task, seed: int) -> Callable[[int], np.random.Generator]:
+    """The generator of the reward at each step of a run: the same for all methods."""
+    if task.shared is not None:
+        stream = task.shared.rewards(seed)
+        return lambda n: stream
+    return partial(generator, task.name, seed, REWARDS)
 
 
 def greedy_points(task: Task, seed: int, steps: int) -> dict[int, FloatArray]:
@@ -117,7 +128,7 @@ def run(
     -------
     dict
         What can be written as JSON: task, method, seed, d, steps, regret, seconds and cpu_seconds at each step, the
-        greedy steps, failures, versions and, where the method recommends a point, that point's regret.
+        greedy steps, failures, versions, commit and, where the method recommends a point, that point's regret.
 
     Examples
     --------
@@ -131,6 +142,7 @@ def run(
     steps = check_int("steps", task.steps if steps is None else steps, 1)
     design = initial_design(task, seed, initial)
     chosen = {n: x for n, x in greedy_points(task, seed, steps).items() if n >= len(design)} if greedy else {}
+    rewards = noise(task, seed)
     watch = Watch()
     points: list[FloatArray] = []
 
@@ -147,7 +159,7 @@ def run(
             watch.step()
             given = design[n] if n < len(design) else chosen.get(n)
             x = watch.attempt(ask, uniform) if given is None else given
-            y = task.draw(generator(task.name, seed, REWARDS, n), x)
+            y = task.draw(rewards(n), x)
             watch.attempt(partial(running.tell, x, y), lambda: None)
             points.append(x)
         extra = _recommended(running, task, watch)
@@ -166,6 +178,7 @@ def run(
         "greedy_steps": sorted(chosen),
         "failures": watch.failures,
         "versions": versions(method.packages),
+        "commit": commit(),
     }
 
 

@@ -8,7 +8,7 @@ test could never report less than p = 0.06. Wilcoxon's p goes along for those wh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,6 +149,21 @@ def compare(task: str, a: str, b: str, first: Mapping[int, Record], second: Mapp
         low, high = test.confidence_interval(0.95)
     p, ranks = (float(test.pvalue), float(stats.wilcoxon(gaps).pvalue)) if gaps.size >= LEAST_SEEDS else (nan, nan)
     return Comparison(task, a, b, ratio, float(np.exp(low)), float(np.exp(high)), p, ranks, gaps.size)
+
+
+def log_ratios(
+    first: Mapping[int, Record], second: Mapping[int, Record], value: Callable[[Record], float | None] = total
+) -> list[float]:
+    """Logarithms of the ratios of a value, cumulative regret by default, on the seeds on which both runs have it.
+
+    Examples
+    --------
+    >>> runs = lambda *regret: {seed: {"regret": [value]} for seed, value in enumerate(regret)}
+    >>> [round(log, 3) for log in log_ratios(runs(1.0, 2.0), runs(2.0, 4.0, 9.0))]
+    [-0.693, -0.693]
+    """
+    pairs = [(value(first[seed]), value(second[seed])) for seed in sorted(first.keys() & second.keys())]
+    return [float(np.log(a / b)) for a, b in pairs if a is not None and b is not None]
 
 
 def holm(p: Sequence[float]) -> Array:

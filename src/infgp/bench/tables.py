@@ -14,7 +14,9 @@ import numpy as np
 from infgp.bench import records as record_files
 from infgp.bench.claims import check, heavy_tailed, non_stationary, paper_seconds, plain
 from infgp.bench.figures import ACKLEY_D5, SYNTHETIC, in_order, label, real_tasks, title
+from infgp.bench.provenance import age
 from infgp.bench.statistics import (
+    Array,
     Average,
     Comparison,
     Record,
@@ -77,6 +79,23 @@ def p_value(p: float) -> str:
     ('0.031', '< 0.001', '–')
     """
     return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def ratio(logs: Sequence[float] | Array) -> str:
+    """Geometric mean of ratios, from their logarithms, and of several its 95 % interval; a dash of none.
+
+    Examples
+    --------
+    >>> ratio(np.log([2.0])), ratio(np.log([1.0, 4.0])), ratio([])
+    ('2.00', '2.00 (0.51–7.78)', '–')
+    """
+    if not len(logs):
+        return "–"
+    mean = float(np.mean(logs))
+    if len(logs) == 1:
+        return f"{np.exp(mean):.2f}"
+    error = float(np.std(logs, ddof=1)) / np.sqrt(len(logs))
+    return f"{np.exp(mean):.2f} ({np.exp(mean - 1.96 * error):.2f}–{np.exp(mean + 1.96 * error):.2f})"
 
 
 def in_task_order(runs: Runs) -> list[str]:
@@ -346,8 +365,9 @@ def write(records_dir: str | os.PathLike[str], out_dir: str | os.PathLike[str]) 
     out, place = Path(out_dir), Path(records_dir)
     out.mkdir(parents=True, exist_ok=True)
     written = []
+    made = age((r for methods in runs.values() for mine in methods.values() for r in mine.values()), label)
     for name, (_, text) in tables.items():
-        (out / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+        (out / f"{name}.md").write_text(f"{text}\n\n{made}\n", encoding="utf-8")
         written.append(out / f"{name}.md")
     (place / "summary.md").write_text(_summary(runs, tables, place, out), encoding="utf-8")
     return [*written, place / "summary.md"]
@@ -370,6 +390,8 @@ def _summary(runs: Runs, tables: dict[str, tuple[str, str]], place: Path, out: P
         "",
         f"Written by `infgp bench tables` from {len(records)} runs: "
         f"{len(runs)} tasks, {len(methods_of(runs))} methods, {hours:.1f} hours of the methods' own CPU time.",
+        "",
+        age(records, label),
         "",
     ]
     for name, caption in PICTURES.items():

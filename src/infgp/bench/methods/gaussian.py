@@ -78,11 +78,10 @@ def upper_confidence_bound(model: Any, x: Any, bounds: Any) -> Any:
     return maximiser(load("botorch.acquisition").UpperConfidenceBound(model, beta=beta), bounds)
 
 
-def expected_improvement(model: Any, x: Any, bounds: Any) -> Any:
+def expected_improvement(model: Any, x: Any, bounds: Any, raw: int = RAW) -> Any:
     """Maximiser of LogEI over the best posterior mean at the data (not the best reward: rewards are noisy)."""
-    return maximiser(
-        load("botorch.acquisition").LogExpectedImprovement(model, best_f=model.posterior(x).mean.max()), bounds
-    )
+    improvement = load("botorch.acquisition").LogExpectedImprovement(model, best_f=model.posterior(x).mean.max())
+    return maximiser(improvement, bounds, raw)
 
 
 def knowledge_gradient(model: Any, x: Any, bounds: Any) -> Any:
@@ -109,10 +108,10 @@ def one_shot(gradient: Any, at: Any) -> Any:
     return (mean[..., 1:] + gain * surprise.T).mean(dim=-1)
 
 
-def maximiser(acquisition: Any, bounds: Any, **options: Any) -> Any:
-    """The best point found, shape (1, d)."""
+def maximiser(acquisition: Any, bounds: Any, raw: int = RAW, **options: Any) -> Any:
+    """The best point found, shape (1, d); its starts are chosen among `raw` points."""
     optimise = load("botorch.optim").optimize_acqf
-    return optimise(acquisition, bounds, q=1, num_restarts=STARTS, raw_samples=RAW, options=options)[0]
+    return optimise(acquisition, bounds, q=1, num_restarts=STARTS, raw_samples=raw, options=options)[0]
 
 
 ACQUISITIONS: dict[str, Acquire] = {

@@ -48,6 +48,10 @@ class Random(History):
         """The next point."""
         return self.rng.random(self.d)
 
+    def recommend(self) -> FloatArray:
+        """The point with the best reward."""
+        return self._x[int(np.argmax(self._y))]
+
 
 def standardise(y: FloatArray) -> FloatArray:
     """Rewards with mean 0 and standard deviation 1; zeros where all are equal.

@@ -54,3 +54,7 @@ class OptunaRun:
         if trial is not None:
             self.study.tell(trial, state=self.optuna.trial.TrialState.FAIL)
         self.study.add_trial(self.optuna.trial.create_trial(params=params, distributions=self.space, value=float(y)))
+
+    def recommend(self) -> FloatArray:
+        """The point with the best reward, which is what Optuna offers."""
+        return np.array([self.study.best_params[name] for name in self.space])

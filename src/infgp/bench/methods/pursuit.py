@@ -33,8 +33,11 @@ class Pursued:
     scale: float
 
 
-def pursue(x: FloatArray, y: FloatArray) -> Pursued:
-    """Fit by relevance pursuit: hyperparameters, and which rewards are outliers with a noise variance of their own."""
+def pursue(x: FloatArray, y: FloatArray, iterations: int | None = ITERATIONS) -> Pursued:
+    """Fit by relevance pursuit: hyperparameters, and which rewards are outliers with a noise variance of their own.
+
+    `iterations` None: each of the fit's optimisations goes on as long as anything improves, as BoTorch has it.
+    """
     torch, models = load("torch"), load("botorch.models.robust_relevance_pursuit_model")
     location, scale = float(np.mean(y)), float(np.std(y)) or 1.0
     inputs, rewards = torch.as_tensor(x), torch.as_tensor((y - location) / scale)[:, None]
@@ -43,13 +46,39 @@ def pursue(x: FloatArray, y: FloatArray) -> Pursued:
         inputs, rewards, outcome_transform=None, prior_mean_of_support=expected
     )
     likelihood = load("gpytorch.mlls").ExactMarginalLogLikelihood(model.likelihood, model)
-    load("botorch.fit").fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": ITERATIONS}})
+    load("botorch.fit").fit_gpytorch_mll(
+        likelihood, optimizer_kwargs={} if iterations is None else {"options": {"maxiter": iterations}}
+    )
     with torch.no_grad():
         model.train()
         latent = model(*model.train_inputs)
         noises = (model.likelihood(latent, model.train_inputs).variance - latent.variance).numpy()
         noise = float(model.likelihood.noise_covar.base_noise.noise)
     return Pursued(model.mean_module, model.covar_module, noise, noises, location, scale)
+
+
+def conditioned(pursued: Pursued, x: FloatArray, y: FloatArray) -> Any:
+    """The model, of standardised rewards, given all rewards; those that came after the fit count as no outliers."""
+    torch = load("torch")
+    noises = np.concatenate((pursued.noises, np.full(y.size - pursued.noises.size, pursued.noise)))
+    model = load("botorch.models").SingleTaskGP(
+        torch.as_tensor(x),
+        torch.as_tensor((y - pursued.location) / pursued.scale)[:, None],
+        torch.as_tensor(noises)[:, None],
+        mean_module=pursued.mean,
+        covar_module=pursued.covariance,
+        outcome_transform=None,
+    )
+    return model.requires_grad_(False).eval()
+
+
+def predict(pursued: Pursued, x: FloatArray, y: FloatArray, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance, shape (m,), of a further reward that is no outlier at points of shape (m, d)."""
+    torch = load("torch")
+    with torch.no_grad():
+        latent = conditioned(pursued, x, y).posterior(torch.as_tensor(at))
+    mean, variance = (part.squeeze(-1).numpy() for part in (latent.mean, latent.variance))
+    return pursued.location + pursued.scale * mean, pursued.scale**2 * (variance + pursued.noise)
 
 
 class PursuitRun(GaussianRun):
@@ -64,23 +93,12 @@ class PursuitRun(GaussianRun):
 
     def fit(self) -> Any:
         """The model for the rewards told so far."""
-        torch = load("torch")
         x, y = self.inputs, self.rewards
         if self.pursued is None or y.size // EVERY > self.pursued.noises.size // EVERY:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.pursued = pursue(x, y)
-        p = self.pursued
-        noises = np.concatenate((p.noises, np.full(y.size - p.noises.size, p.noise)))
-        model = load("botorch.models").SingleTaskGP(
-            torch.as_tensor(x),
-            torch.as_tensor((y - p.location) / p.scale)[:, None],
-            torch.as_tensor(noises)[:, None],
-            mean_module=p.mean,
-            covar_module=p.covariance,
-            outcome_transform=None,
-        )
-        return model.requires_grad_(False).eval()
+        return conditioned(self.pursued, x, y)
 
 
 def noisy_improvement(model: Any, x: Any, bounds: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The benchmark tasks, by name.
+"""The benchmark tasks, by name: those of suites in `TASKS`, and those of studies, which are not listed there.
 
 Names are known without loading anything; a task's data and the packages that bring them are read when it is asked for.
 """
@@ -11,6 +11,8 @@ from functools import cache, partial
 from infgp.bench.core import Task
 from infgp.bench.tasks.hpo import DATASETS, hpobench_task, mnist_task
 from infgp.bench.tasks.nas import nasbench201_task
+from infgp.bench.tasks.noisy import Problem, noisy_task
+from infgp.bench.tasks.odds import ODDS, odds_task
 from infgp.bench.tasks.portfolio import portfolio_task
 from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic_task
 from infgp.errors import InvalidInputError
@@ -36,11 +38,17 @@ def task(name: str) -> Task:
     --------
     >>> task("rosenbrock-ns").best
     0.0
+    >>> task("rosenbrock-cauchy-d5").d
+    5
     >>> task("rosenbrok")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     infgp.errors.InvalidInputError: No task is called 'rosenbrok'; did you mean 'rosenbrock'? Known ...
     """
+    if name in ODDS:
+        return odds_task(name)
+    if Problem.of(name) is not None:
+        return noisy_task(name)
     if name not in TASKS:
         from difflib import get_close_matches
 

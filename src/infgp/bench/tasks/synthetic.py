@@ -11,43 +11,22 @@ infgp.bench.tasks.certify`` computes them anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gamma
 
 from infgp.bench.core import HEAVY_TAILED, NON_STATIONARY, PLAIN, Task
 from infgp.bench.tasks.cube import checked
+from infgp.bench.tasks.functions import LANDSCAPES as FUNCTIONS
+from infgp.bench.tasks.functions import Landscape, Points, Values
+from infgp.bench.tasks.noises import gaussian, weibull
 
-NOISE = 0.1  # sd of the Gaussian noise and scale of the Weibull noise, in sd of the expected reward
-WEIBULL_SHAPE = 0.3
-WEIBULL_MEAN = float(gamma(1.0 + 1.0 / WEIBULL_SHAPE))
-AMPLITUDE = 0.5  # the paper's α
-
-Points = NDArray[np.float64]
-Values = NDArray[np.float64]
-
-
-def ackley(z: Points) -> Values:
-    """Ackley's function, written so that rounding never takes it below its minimum 0, at z = 0."""
-    distance = np.sqrt(np.mean(z**2, axis=1))
-    ripple = np.mean(np.cos(2.0 * np.pi * z), axis=1)
-    return np.asarray(-20.0 * np.expm1(-0.2 * distance) - np.e * np.expm1(ripple - 1.0))
-
-
-def rosenbrock(z: Points) -> Values:
-    """Rosenbrock's function: minimum 0 at z = 1."""
-    return np.asarray(np.sum(100.0 * (z[:, 1:] - z[:, :-1] ** 2) ** 2 + (1.0 - z[:, :-1]) ** 2, axis=1))
-
-
-def styblinski_tang(z: Points) -> Values:
-    """Styblinski and Tang's function: two minima per coordinate, near −2.90 (the deeper) and 2.75."""
-    return np.asarray(0.5 * np.sum(z**4 - 16.0 * z**2 + 5.0 * z, axis=1))
+#: The paper's α.
+AMPLITUDE = 0.5
 
 
 def modulation(x: Points) -> Values:
@@ -56,23 +35,11 @@ def modulation(x: Points) -> Values:
     return np.asarray(1.0 + AMPLITUDE * np.mean(np.sin(t) * np.exp(t), axis=1))
 
 
-@dataclass(frozen=True)
-class Landscape:
-    """A function to minimise and its domain, the same in every coordinate."""
-
-    function: Callable[[Points], Values]
-    low: float
-    high: float
-
-    def raw(self, x: Points) -> Values:
-        """Values at points of the unit cube."""
-        return self.function(self.low + (self.high - self.low) * x)
-
-
+#: The functions of :mod:`functions` by the names that the paper's tasks have.
 LANDSCAPES = {
-    "ackley": Landscape(ackley, -20.0, 45.0),  # shifted: in the usual domain the optimum is at the centre of the cube
-    "rosenbrock": Landscape(rosenbrock, -2.048, 2.048),
-    "stybtang": Landscape(styblinski_tang, -5.0, 5.0),
+    "ackley": FUNCTIONS["ackley"],
+    "rosenbrock": FUNCTIONS["rosenbrock"],
+    "stybtang": FUNCTIONS["styblinski_tang"],
 }
 KIND = {"": PLAIN, "-ht": HEAVY_TAILED, "-ns": NON_STATIONARY}
 PANELS = tuple(name + suffix for suffix in KIND for name in LANDSCAPES)
@@ -108,16 +75,6 @@ def certificates() -> Mapping[str, Any]:
     return stored
 
 
-def gaussian(rng: np.random.Generator) -> float:
-    """Gaussian noise."""
-    return NOISE * float(rng.standard_normal())
-
-
-def weibull(rng: np.random.Generator) -> float:
-    """Weibull noise with its mean taken off: mostly a little below 0, seldom far above."""
-    return NOISE * (float(rng.weibull(WEIBULL_SHAPE)) - WEIBULL_MEAN)
-
-
 def synthetic_task(name: str) -> Task:
     """The task of a name of `PANELS` or `PANELS_D5`.
 
@@ -139,6 +96,6 @@ def synthetic_task(name: str) -> Task:
         return -which.loss(x) / scale
 
     def draw(rng: np.random.Generator, x: Points) -> float:
-        return float(expected(x[None])[0]) + noise(rng)
+        return float(expected(x[None])[0]) + noise(rng, x)
 
     return checked(Task(name, which.d, which.kind, expected, draw, float(certificate["best"])))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infgp.bench.provenance import commit
+
 Record = dict[str, Any]
 
 
@@ -57,7 +59,7 @@ def measure(
     found = {_key(job, record): record for job in jobs for record in records if job.items() <= record.items()}
     begin, todo = time.perf_counter(), [job for job in jobs if _key(job, job) not in found]
     for k, job in enumerate(todo, 1):
-        record = {**job, **run(job)}
+        record = {**job, **run(job), "commit": commit()}
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
         found[_key(job, job)] = record

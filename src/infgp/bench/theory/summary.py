@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from infgp.bench.provenance import age
 from infgp.bench.statistics import Average
 from infgp.bench.tables import number, table
 from infgp.bench.theory.fits import DESIGNS, MODELS
@@ -143,7 +144,9 @@ def write(out: Path) -> Path:
         "Corollary 1: truncation": (("truncation",), truncations(load(out / "truncation.jsonl"))),
         "Weights of the surfaces on Ackley-NS": (("weights",), last_weights(load(out / "weights.jsonl"))),
     }
-    lines = ["# The theory, measured", "", "Written by `python -m infgp.bench.theory.summary`.", ""]
+    made = [{"method": r["model"], **r} for r in fitted]
+    made += [{"method": name, **r} for name in ("truncation", "weights") for r in load(out / f"{name}.jsonl")]
+    lines = ["# The theory, measured", "", f"Written by `python -m infgp.bench.theory.summary`. {age(made)}", ""]
     for heading, (pictures, text) in parts.items():
         links = [f"![{heading}]({name}.png)" for name in pictures if (out / f"{name}.png").exists()]
         lines += [f"## {heading}", "", *(line for link in links for line in (link, "")), text, ""]

@@ -1,0 +1,118 @@
+"""infgp's default with some of its options changed, by name; each is `infgp.Optimizer` through its public options.
+
+`VARIANTS` and `FITTED` are not among the methods of suites: studies name those that they compare.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from infgp.bench.core import Method, Run
+from infgp.bench.methods import BOTORCH
+
+#: Options by name of the method, with what it is called in tables.
+OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "infgp-main": ("target: the dominant surface", {"target": "main"}),
+    "infgp-mean": ("target: the mean, clutter and all", {"target": "mean"}),
+    "infgp-one": ("one surface, rewards as they are", {"surfaces": 1}),
+    "infgp-one-bent": ("one surface, rewards bent", {"surfaces": 1, "bend": True}),
+    "infgp-one-ts": ("one surface, Thompson sampling", {"surfaces": 1, "acquisition": "thompson"}),
+    "infgp-unbent": ("rewards as they are", {"bend": False}),
+    "infgp-no-regions": ("no regions", {"regions": False}),
+    "infgp-ts": ("Thompson sampling", {"acquisition": "thompson"}),
+    "infgp-local": ("local Thompson sampling", {"acquisition": "local"}),
+    "infgp-explore": ("exploration as in the paper", {"exploration": "paper"}),
+    "infgp-gradients": ("improvement maximised with gradients", {"gradients": True}),
+    "infgp-algorithm-1": (
+        "the paper's Algorithm 1 with infgp's sampler",
+        {"acquisition": "thompson", "target": "surface", "exploration": "paper", "bend": False},
+    ),
+}
+
+
+def _longer(d: int) -> Any:
+    """Length-scales around √d, of which fewer are short."""
+    return _search_priors(d, 0.5 * math.log(d), 0.8)
+
+
+def _botorch(d: int) -> Any:
+    """Length-scales with BoTorch's prior, which is for functions that are nearly linear over the cube."""
+    return _search_priors(d, math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
+
+
+def _search_priors(d: int, location: float, scale: float) -> Any:
+    """The priors of infgp's search with a log-normal prior of length-scales: mean and sd of the logarithm."""
+    from infgp.core.priors import LogNormal
+    from infgp.search.optimizer import search_priors
+
+    return replace(search_priors(d), lengthscale=LogNormal(location, scale))
+
+
+def _estimators(d: int) -> Any:
+    """The priors of :class:`infgp.InfiniteGP`."""
+    from infgp import Priors
+
+    return Priors()
+
+
+def _more_surfaces(d: int) -> Any:
+    """The priors of infgp's search, but the estimator's prior of ν, which expects more surfaces."""
+    from infgp import Priors
+    from infgp.search.optimizer import search_priors
+
+    return replace(search_priors(d), nu=Priors().nu)
+
+
+#: Priors as a function of the dimension, with further options, by name of the method.
+PRIORS: Mapping[str, tuple[str, Callable[[int], Any], Mapping[str, Any]]] = {
+    "infgp-long-lengthscales": ("longer length-scales", _longer, {}),
+    "infgp-estimator-priors": ("the estimator's priors", _estimators, {}),
+    "infgp-more-surfaces": ("more surfaces (the estimator's prior of ν)", _more_surfaces, {}),
+    "infgp-longer": ("length-scales as in BoTorch", _botorch, {}),
+    "infgp-one-longer": ("one surface, length-scales as in BoTorch", _botorch, {"surfaces": 1}),
+}
+
+
+def start(d: int, seed: int, priors: Callable[[int], Any] | None = None, **options: Any) -> Run:
+    """A run of infgp's default with options."""
+    from infgp.bench.methods.infinite import DefaultRun
+
+    return DefaultRun(d, seed, **options) if priors is None else DefaultRun(d, seed, priors=priors(d), **options)
+
+
+def variant(name: str, label: str, **options: Any) -> Method:
+    """infgp's default with options, as a method.
+
+    Examples
+    --------
+    >>> variant("mine", "no regions", regions=False).label
+    'no regions'
+    """
+    return Method(name, label, partial(start, **options))
+
+
+VARIANTS: dict[str, Method] = {
+    **{name: variant(name, label, **options) for name, (label, options) in OPTIONS.items()},
+    **{name: variant(name, label, priors=priors, **options) for name, (label, priors, options) in PRIORS.items()},
+}
+
+
+def _fitted(d: int, seed: int, **options: bool) -> Run:
+    from infgp.bench.methods.fitted import FittedRun
+
+    return FittedRun(d, seed, **options)
+
+
+FITTED: dict[str, Method] = {
+    "botorch-logei": Method("botorch-logei", "BoTorch LogEI", _fitted, packages=BOTORCH),
+    "botorch-winsorised": Method(
+        "botorch-winsorised", "BoTorch LogEI, winsorised", partial(_fitted, winsorised=True), packages=BOTORCH
+    ),
+    "botorch-warped": Method(
+        "botorch-warped", "BoTorch LogEI, warped", partial(_fitted, warped=True), packages=BOTORCH
+    ),
+}
