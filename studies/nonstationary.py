@@ -29,19 +29,19 @@ from infgp.core.priors import Gamma, Priors
 #: Training inputs.
 SIZES = (40, 80, 160)
 TASKS = tuple(f"{function}-n{n}" for n in SIZES for function in FUNCTIONS)
-SHARED = {"surface_lengthscales": "shared"}
 OURS = {
     "infgp": {},
-    "no places": {"local": 0.0},
-    "shared length-scales": SHARED,
-    "paper": {"local": 0.0, "surface_scales": "shared", **SHARED},
-    "one surface": {"truncation": 1, "surface_scales": "shared"},
+    "paper": {"regions": False, "surface_scales": "shared"},
+    "one surface": {"surfaces": 1},
     "sharp prior on ν": {"priors": Priors(nu=Gamma(1.0, 200.0))},
     "warped inputs": {},  # the warping is that of BoTorch's GP
 }
 PEERS = ("BoTorch GP", "BoTorch warped GP")
-#: Other constants of the places and of the warm-up, which were patched; their records are kept.
-GONE = ("half the price", "twice the price", "one price on a line", "twice the ties", "no heat")
+#: One half of regions without the other, and other constants of the places and of the warm-up; their records are kept.
+GONE = (
+    *("no places", "shared length-scales"),
+    *("half the price", "twice the price", "one price on a line", "twice the ties", "no heat"),
+)
 #: All of them in the order of the columns.
 COLUMNS = (*tuple(OURS)[:-1], *GONE, "warped inputs", *PEERS)
 #: How much larger an error may be and still count as about the same.

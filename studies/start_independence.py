@@ -36,7 +36,7 @@ from infgp.sample.diagnostics import r_hat
 STARTS = ("one", "random", "alone")
 COMPARED = {
     "infgp": {},
-    "one GP": {"truncation": 1, "surface_scales": "shared"},
+    "one GP": {"surfaces": 1},
     "truncated": {"sampler": "truncated", "ard": False},
     "shared scales": {"surface_scales": "shared"},
 }

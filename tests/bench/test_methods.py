@@ -153,7 +153,8 @@ def test_methods_without_a_model_recommend_the_best_reward(name):
 
 def test_variants_have_their_options():
     run = VARIANTS["infgp-algorithm-1"].start(2, 0)
-    assert (run.optimizer.target, run.optimizer.acquisition) == ("surface", "thompson")
+    options = run.optimizer.to_json()["options"]
+    assert (options["target"], options["acquisition"]) == ("surface", "thompson")
     assert set(OPTIONS) < set(VARIANTS)
 
 

@@ -47,7 +47,7 @@ def _botorch(d: int) -> Any:
 def _search_priors(d: int, location: float, scale: float) -> Any:
     """The priors of infgp's search with a log-normal prior of length-scales: mean and sd of the logarithm."""
     from infgp.core.priors import LogNormal
-    from infgp.search.optimizer import search_priors
+    from infgp.search.learning import search_priors
 
     return replace(search_priors(d), lengthscale=LogNormal(location, scale))
 
@@ -62,7 +62,7 @@ def _estimators(d: int) -> Any:
 def _more_surfaces(d: int) -> Any:
     """The priors of infgp's search, but the estimator's prior of ν, which expects more surfaces."""
     from infgp import Priors
-    from infgp.search.optimizer import search_priors
+    from infgp.search.learning import search_priors
 
     return replace(search_priors(d), nu=Priors().nu)
 
