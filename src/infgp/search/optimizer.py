@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -17,7 +19,7 @@ from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.predict.targets import MeanTarget
 from infgp.search import recommending, saved
-from infgp.search.learning import LAST, LAST_STATES, Learned, Learner, Series
+from infgp.search.learning import LAST, LAST_STATES, Learned, Learner, Series, WarmChain
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
 from infgp.search.proposal import Exploration, Proposal, Strategy, propose
 from infgp.search.standing import Log, Setup, Standing
@@ -126,14 +128,15 @@ class Optimizer:
         self._entropy = self._design_entropy = _entropy(seed)
         self._log: Log = []  # only grows; what counts of it says the standing
         self._standing = Standing()
+        self._known: dict[str, tuple[int, WarmChain | None, Learned]] = {}  # and what it was learned from
         self._lock = threading.RLock()  # held to change the standing
         self._asking = threading.RLock()  # held while a point is chosen: two at once would choose the same
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_asking")}
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_asking", "_known")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.RLock(), _asking=threading.RLock())
+        vars(self).update(state, _lock=threading.RLock(), _asking=threading.RLock(), _known={})
 
     # --- Ask and tell ------------------------------------------------------------------------------------------------
 
@@ -164,7 +167,7 @@ class Optimizer:
                     asked=standing.asked + 1,
                     designed=standing.designed + designs,
                     fallbacks=standing.fallbacks + found.fallback,
-                    chains=found.chains,
+                    chains={**standing.chains, **found.chains},
                     pending=(*standing.pending, points[-1]),
                 )
             with self._lock:
@@ -198,7 +201,8 @@ class Optimizer:
             found = self._propose(standing, step, index, known)
             with self._lock:
                 fallbacks = self._standing.fallbacks + found.fallback
-                self._standing = replace(self._standing, chains=found.chains, fallbacks=fallbacks)
+                chains = {**self._standing.chains, **found.chains}
+                self._standing = replace(self._standing, chains=chains, fallbacks=fallbacks)
         return self.space.from_unit(found.u[None])[0]
 
     def tell(
@@ -276,6 +280,7 @@ class Optimizer:
         >>> Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0).reseed(1)
         """
         self._entropy = _entropy(seed)
+        self._known = {}
 
     @property
     def space(self) -> Space:
@@ -335,11 +340,25 @@ class Optimizer:
         setup = self._setup
         if index is not None:
             rng = _generator(self._design_entropy, DESIGN)
-            u = setup.space.sobol(rng, max(setup.n_initial, index + 1))[index]
-            return Proposal(np.asarray(u), standing.chains)
+            return Proposal(np.asarray(setup.space.sobol(rng, max(setup.n_initial, index + 1))[index]))
         problem = setup.problem(self._told(standing), pending)
         rng = _generator(self._entropy, STEP, step)
-        return propose(rng, problem, standing.chains, setup.learner, setup.strategy, setup.space)
+        learn = partial(self._learn, standing)
+        return propose(rng, problem, learn, setup.strategy, setup.space)
+
+    def _learn(self, standing: Standing, name: str, series: Series) -> Learned:
+        """What is known of a number: its chain as the last suggestion left it, some sweeps on.
+
+        The randomness of the sweeps is derived from how much was told, so that it does not matter who asks first, or
+        how often; what was found is remembered for the next who asks.
+        """
+        chain = standing.chains.get(name)
+        told, before, learned = self._known.get(name, (-1, None, None))
+        if learned is None or told != standing.told or (chain is not before and chain is not learned.chain):
+            rng = _generator(self._entropy, CHAIN, standing.told, zlib.crc32(name.encode()))
+            learned = self._setup.learner.learn(rng, series, chain)
+            self._known[name] = (standing.told, chain, learned)
+        return learned
 
     # --- Recommend ---------------------------------------------------------------------------------------------------
 
@@ -429,8 +448,7 @@ class Optimizer:
         if not series.y.size:
             raise InvalidInputError("Nothing is known yet: tell at least one reward first.")
         with one_blas_thread():
-            rng = _generator(self._entropy, BELIEF, standing.told, objective)
-            return self._setup.learner.learn(rng, series, standing.chains.get(name))
+            return self._learn(standing, name, series)
 
     def _believe(
         self, purpose: str, constrained: bool = True

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.targets import TARGETS
-from infgp.search.learning import Learned, Learner, Series, WarmChain
+from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import suggest_feasible, suggest_scalarised
 from infgp.search.suggestion import suggest
 from infgp.space import Space
@@ -103,18 +103,22 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next input, shape (d,), the chains behind it, and whether it is a random one because the model failed."""
+    """The next input, shape (d,), what is known behind it, and whether it is random because the model failed."""
 
     u: FloatArray
-    chains: Mapping[str, WarmChain]
+    known: Mapping[str, Learned] = field(default_factory=dict)
     fallback: bool = False
+
+    @property
+    def chains(self) -> dict[str, WarmChain]:
+        """The chains of what is known, by name."""
+        return {name: learned.chain for name, learned in self.known.items()}
 
 
 def propose(
     rng: np.random.Generator,
     problem: Problem,
-    chains: Mapping[str, WarmChain],
-    learner: Learner,
+    learn: Callable[[str, Series], Learned],
     strategy: Strategy,
     space: Space,
 ) -> Proposal:
@@ -124,9 +128,8 @@ def propose(
     ----------
     rng : numpy.random.Generator
     problem : Problem
-    chains : mapping of str to WarmChain
-        As the last proposal left them; a number without one gets a new one.
-    learner : Learner
+    learn : callable
+        From a number's name and its values to what is known of it.
     strategy : Strategy
     space : Space
 
@@ -134,32 +137,32 @@ def propose(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
+    >>> from infgp.search.learning import Learner
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
     >>> problem = Problem({"objective": Series(x, x[:, 0], np.zeros(6), none)}, {}, none)
     >>> strategy = Strategy("expected", "logei", Exploration.of(0.0), gradients=False)
     >>> space, learner = Space.of({"a": Float(0, 1)}), Learner(ModelOptions(), bend=True)
-    >>> propose(rng, problem, {}, learner, strategy, space).u.shape
+    >>> propose(rng, problem, lambda name, series: learner.learn(rng, series, None), strategy, space).u.shape
     (1,)
     """
     uniform = np.asarray(space.snap(rng.random((1, space.d)))[0])
     rewards = [series.y.size for series in problem.objectives.values()]
     if not all(rewards) or rng.random() < strategy.exploration.chance(rewards[0]):
-        return Proposal(uniform, chains)
+        return Proposal(uniform)
+    known: dict[str, Learned] = {}
     try:
         with one_blas_thread():
-            every = {**problem.objectives, **problem.constraints}
-            known = {name: learner.learn(rng, series, chains.get(name)) for name, series in every.items()}
-            chains = {name: learned.chain for name, learned in known.items()}
+            known = {name: learn(name, s) for name, s in {**problem.objectives, **problem.constraints}.items()}
             objectives = [known[name] for name in problem.objectives]
             constraints = [known[name] for name in problem.constraints]
             u = choose(rng, objectives, constraints, strategy, space, problem.pending)
         if np.isfinite(u).all():
-            return Proposal(u, chains)
+            return Proposal(u, known)
         logger.warning("The model gave no finite point; a random one takes its place.")
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
-    return Proposal(uniform, chains, fallback=True)
+    return Proposal(uniform, known, fallback=True)
 
 
 def choose(
