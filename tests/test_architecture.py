@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -121,3 +122,33 @@ print(sum(len(s.cache_misses) for s in stats), sum(len(s.cache_hits) for s in st
     misses, hits = run_python(code).split()
     assert misses == "0"
     assert int(hits) >= 2
+
+
+def test_code_is_compiled_where_nothing_can_be_written(tmp_path):
+    """A copy of the package without a place for compiled code: neither beside it nor in the user's cache."""
+    shutil.copytree(SOURCE / "infgp", tmp_path / "infgp", ignore=shutil.ignore_patterns("__pycache__", "bench"))
+    code = """
+import numba.core.caching as caching
+caching.CacheImpl._locator_classes = []  # as for a user without a writable folder; root may write anywhere
+from infgp.core.places import spanning_tree
+import infgp, numpy as np
+assert "TMP" in infgp.__file__
+print(spanning_tree(np.array([[0.0], [0.8], [0.1]])).tolist())
+""".replace("TMP", str(tmp_path))
+    assert run_python(code, PYTHONPATH=str(tmp_path)).strip() == "[0, 2, 0]"
+
+
+def test_a_broken_extra_is_not_called_missing(tmp_path):
+    """An ImportError from inside Optuna is passed on; a missing Optuna is named with the extra that brings it."""
+    (tmp_path / "optuna").mkdir()
+    (tmp_path / "optuna" / "__init__.py").write_text("import nowhere_to_be_found")
+    code = """
+try:
+    import infgp.optuna
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    assert "No module named 'nowhere_to_be_found'" in run_python(code, PYTHONPATH=f"{tmp_path}:{SOURCE}")
+    missing = "import sys; sys.modules['optuna'] = None" + code
+    assert "MissingExtraError" in run_python(missing)
+    assert "infgp[optuna]" in run_python(missing)

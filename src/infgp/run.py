@@ -67,6 +67,8 @@ class Result:
                 ("expected reward", f"{r.mean:.4g} ± {r.std:.2g}"),
                 ("90 % of rewards", f"{low:.4g} … {high:.4g}"),
             ]
+        if self.optimizer.fallbacks:
+            rows.append(("model failures", f"{self.optimizer.fallbacks} (a random point each)"))
         if self.best_observed is not None:
             rows.append(("luckiest reward", f"{self.best_observed.value:.4g} (not the recommendation)"))
         width = max(len(name) for name, _ in rows)

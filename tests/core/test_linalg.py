@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from infgp.core.linalg import cholesky
+from infgp.core.linalg import _libraries, cholesky, one_blas_thread
 from infgp.errors import NumericalError
 
 
@@ -22,3 +22,21 @@ def test_hopeless_matrix_says_so(bad):
     with pytest.raises(NumericalError, match="could not be factorised") as error:
         cholesky(bad)
     assert error.value.evidence["size"] == bad.shape[0]
+
+
+def test_overlapping_contexts_give_the_threads_back():
+    """Two contexts that begin and end in the same order, as those of two Python threads do."""
+
+    def threads():
+        return [library["num_threads"] for library in _libraries().info() if library["user_api"] == "blas"]
+
+    with _libraries().limit(limits=2, user_api="blas"):
+        before = threads()
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert set(threads()) == {1}
+        first.__exit__(None, None, None)
+        assert set(threads()) == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before

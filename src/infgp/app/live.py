@@ -100,6 +100,8 @@ def conclude(study: Study) -> str:
     except (InfGPError, ArithmeticError, ValueError) as error:
         return f"No recommendation: {error}"
     lines = [f"  {name} = {value!r}" for name, value in found.point.items()]
+    if study.sampler.fallbacks:
+        lines.append(f"The model failed {study.sampler.fallbacks} times in this run; random points took its place.")
     return "\n".join(
         [
             f"Recommended, with an expected value of {found.mean:.6g} ± {found.std:.2g}:",

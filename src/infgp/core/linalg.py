@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
@@ -20,14 +21,37 @@ FloatArray = NDArray[np.float64]
 JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Context in which BLAS uses one thread.
+class _OneThread:
+    """Counts who is inside; the first to enter limits the libraries, and the last to leave gives them back."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limiter = _libraries().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._limiter is not None:
+                self._limiter.restore_original_limits()
+                self._limiter = None
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Context in which BLAS uses one thread; contexts of several threads may overlap in any order.
 
     Our matrices are small: a second thread costs more than it brings (20 times more on a busy two-core
     machine), and a fixed number of threads keeps sums, and so seeds, reproducible.
     """
-    limits: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
-    return limits
+    return _ONE_THREAD
 
 
 @cache

@@ -11,7 +11,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from infgp.core.jit import jit
 
 #: Neighbours for each input dimension, and at most so many.
 TIES, MOST_TIES = 2, 10
@@ -58,7 +59,7 @@ def places_of(x: Any) -> Places:
     return Places(mutual(nearest(x, x, k + 1), spanning_tree(x)), price / max(k, 1), gain)
 
 
-@njit(cache=True)
+@jit()
 def nearest(x: Any, at: Any, k: int) -> Any:
     """The k rows of x nearest to each row of `at`, nearest first, shape (m, k); k is at most n."""
     out, gaps = np.empty((at.shape[0], k), dtype=np.int64), np.empty(k)
@@ -79,7 +80,7 @@ def nearest(x: Any, at: Any, k: int) -> Any:
     return out
 
 
-@njit(cache=True)
+@jit()
 def spanning_tree(x: Any) -> Any:
     """The tree of shortest length that ties all rows of x together (Prim): the row that each is tied to, shape (n,).
 
@@ -109,7 +110,7 @@ def spanning_tree(x: Any) -> Any:
     return parent
 
 
-@njit(cache=True)
+@jit()
 def mutual(chosen: Any, parent: Any) -> Any:
     """Neighbours of each point: those that it has chosen, or its parent, and those of which it is; padded with −1."""
     n, k = chosen.shape[0], chosen.shape[1] - 1
@@ -136,7 +137,7 @@ def mutual(chosen: Any, parent: Any) -> Any:
     return out
 
 
-@njit(cache=True)
+@jit()
 def leaving(near: Any, labels: Any, i: int, label: int) -> tuple[int, int]:
     """Edges of observation i to other labels than `label`, and to members of `label`."""
     out, inside = 0, 0
@@ -150,7 +151,7 @@ def leaving(near: Any, labels: Any, i: int, label: int) -> tuple[int, int]:
     return out, inside
 
 
-@njit(cache=True)
+@jit()
 def cut_edges(near: Any, labels: Any, size: int) -> Any:
     """Edges that lead out of each of `size` labels."""
     cuts = np.zeros(size, dtype=np.int64)
@@ -159,7 +160,7 @@ def cut_edges(near: Any, labels: Any, size: int) -> Any:
     return cuts
 
 
-@njit(cache=True)
+@jit()
 def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
     """log c(S) = log(1 − π + π g(S)): global with probability 1 − π, else local; `local` is π.
 
@@ -175,7 +176,7 @@ def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
     return value
 
 
-@njit(cache=True)
+@jit()
 def log_cohesion_ratios(x: Any, labels: Any, at: Any, k: int, places: Any, local: float) -> Any:
     """log c(S_l with the point) / c(S_l) for each point and label, then log c of the point alone; shape (m, K + 1).
 

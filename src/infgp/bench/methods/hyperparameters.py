@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from infgp.core.jit import jit
 from infgp.sample.compiled.densities import FAST, LOG_2PI, decay, factorise, forward
 
 #: Location and standard deviation of the priors of m, log σ², log τ², and of log a and log b. Length-scales have
@@ -56,7 +56,7 @@ def prior_of(d: int, warped: bool) -> Prior:
     return Prior(*np.array(rows).T.copy())
 
 
-@njit(cache=True)
+@jit()
 def warp(theta: Any, x: Any, k: int, out: Any) -> None:
     """Input k of all points, warped as θ says; as it is where θ says nothing of that."""
     n, d = x.shape
@@ -69,7 +69,7 @@ def warp(theta: Any, x: Any, k: int, out: Any) -> None:
             out[i] = 1.0 - (1.0 - u**a) ** b
 
 
-@njit(cache=True)
+@jit()
 def log_prior(theta: Any, location: Any, sd: Any) -> float:
     """log p(θ)."""
     total = 0.0
@@ -79,13 +79,13 @@ def log_prior(theta: Any, location: Any, sd: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@jit()
 def precision(theta: Any, k: int) -> float:
     """φ_k = 1 / (2 ℓ_k²)."""
     return 0.5 * math.exp(-2.0 * theta[3 + k])
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def others(theta: Any, warped: Any, k: int, out: Any) -> None:
     """Lower triangle of Σ φ_j Δ_j² over all inputs j but k."""
     d, n = warped.shape
@@ -100,7 +100,7 @@ def others(theta: Any, warped: Any, k: int, out: Any) -> None:
                     row[m] += phi * gap * gap
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def correlate(sums: Any, column: Any, phi: float, out: Any) -> None:
     """Lower triangle of ρ = exp(−sums − φ Δ²), where Δ are the differences within a column."""
     scratch = np.empty(column.size)
@@ -113,7 +113,7 @@ def correlate(sums: Any, column: Any, phi: float, out: Any) -> None:
         row[i] = 1.0
 
 
-@njit(cache=True)
+@jit()
 def correlations(theta: Any, x: Any, warped: Any, sums: Any, rho: Any) -> None:
     """Warped inputs, shape (d, n), and the lower triangle of their correlations ρ, into the arrays given."""
     for k in range(x.shape[1]):
@@ -122,7 +122,7 @@ def correlations(theta: Any, x: Any, warped: Any, sums: Any, rho: Any) -> None:
     correlate(sums, warped[0], precision(theta, 0), rho)
 
 
-@njit(cache=True)
+@jit()
 def log_posterior(theta: Any, x: Any, y: Any, location: Any, sd: Any) -> float:
     """log p(θ, y), the latent function integrated out."""
     n = y.size
@@ -134,7 +134,7 @@ def log_posterior(theta: Any, x: Any, y: Any, location: Any, sd: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@jit()
 def slice_sample(rng: Any, theta: Any, x: Any, y: Any, location: Any, sd: Any, iterations: int) -> Any:
     """θ after each iteration, shape (iterations, θ.size).
 

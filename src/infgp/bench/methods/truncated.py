@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from infgp.core.jit import jit
 from infgp.core.model import Data, Model
 from infgp.core.priors import Gamma, InverseGamma, Normal
 from infgp.sample.compiled.densities import factorise, forward, pick
@@ -58,7 +58,7 @@ def numbers_of(model: Model, p: int) -> Numbers:
     )
 
 
-@njit(cache=True)
+@jit()
 def _backward(factor: Any, u: Any) -> None:
     """u becomes C⁻ᵀ u, for a factor of :func:`factorise`."""
     for i in range(u.size - 1, -1, -1):
@@ -67,7 +67,7 @@ def _backward(factor: Any, u: Any) -> None:
             u[j] -= factor[i, j] * u[i]
 
 
-@njit(cache=True)
+@jit()
 def _members(labels: Any, label: int) -> Any:
     """Observations on a surface."""
     count = 0
@@ -81,7 +81,7 @@ def _members(labels: Any, label: int) -> Any:
     return out
 
 
-@njit(cache=True)
+@jit()
 def _block(rho: Any, members: Any, out: Any) -> None:
     """Lower triangle of the correlations of the members."""
     for i in range(members.size):
@@ -89,7 +89,7 @@ def _block(rho: Any, members: Any, out: Any) -> None:
             out[i, j] = rho[members[i], members[j]]
 
 
-@njit(cache=True)
+@jit()
 def _log_evidence(rho: Any, r: Any, labels: Any, sticks: int, sigma2: float, tau2: float) -> float:
     """log p(y | z, β, Θ) up to a constant, surfaces integrated out."""
     total = 0.0
@@ -104,7 +104,7 @@ def _log_evidence(rho: Any, r: Any, labels: Any, sticks: int, sigma2: float, tau
     return total
 
 
-@njit(cache=True)
+@jit()
 def _hop(rng: Any, grid: Any, index: int, r: Any, labels: Any, sticks: int, scales: Any, prior: Any) -> int:
     """φ and σ² by a Metropolis step with the surfaces integrated out; they must be drawn anew at once."""
     other = index + int(rng.random() * (2 * HOP + 1)) - HOP
@@ -122,7 +122,7 @@ def _hop(rng: Any, grid: Any, index: int, r: Any, labels: Any, sticks: int, scal
     return index
 
 
-@njit(cache=True)
+@jit()
 def _roughness(inverse: Any, surfaces: Any) -> float:
     """Σ_l ξ_lᵀ ρ̃⁻¹ ξ_l."""
     white = np.dot(inverse, surfaces)
@@ -133,7 +133,7 @@ def _roughness(inverse: Any, surfaces: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@jit()
 def _draw_phi(rng: Any, grid: Any, index: int, surfaces: Any, sigma2: float) -> int:
     """Step 4e: the index of φ."""
     size = grid.log_mass.size
@@ -144,7 +144,7 @@ def _draw_phi(rng: Any, grid: Any, index: int, surfaces: Any, sigma2: float) -> 
     return int(pick(log_p, size, rng.random(), index))
 
 
-@njit(cache=True)
+@jit()
 def _draw_surfaces(rng: Any, rho: Any, chol: Any, r: Any, labels: Any, surfaces: Any, scales: Any) -> None:
     """Step 1, by Matheron's rule on the members; surfaces have shape (n, L)."""
     n, sticks = surfaces.shape
@@ -169,14 +169,14 @@ def _draw_surfaces(rng: Any, rho: Any, chol: Any, r: Any, labels: Any, surfaces:
     surfaces += sigma2 * np.dot(rho, update)
 
 
-@njit(cache=True)
+@jit()
 def _log_gamma(rng: Any, shape: float) -> float:
     """Logarithm of a gamma variate, for shapes however small."""
     value: float = math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
     return value
 
 
-@njit(cache=True)
+@jit()
 def _draw_weights(rng: Any, labels: Any, nu: float, log_weights: Any) -> None:
     """Step 2, in logarithms."""
     sticks = log_weights.size
@@ -194,7 +194,7 @@ def _draw_weights(rng: Any, labels: Any, nu: float, log_weights: Any) -> None:
     log_weights[sticks - 1] = left
 
 
-@njit(cache=True)
+@jit()
 def _draw_labels(rng: Any, r: Any, surfaces: Any, log_weights: Any, tau2: float, labels: Any) -> None:
     """Step 3."""
     n, sticks = surfaces.shape
@@ -206,7 +206,7 @@ def _draw_labels(rng: Any, r: Any, surfaces: Any, log_weights: Any, tau2: float,
         labels[i] = pick(log_p, sticks, rng.random(), labels[i])
 
 
-@njit(cache=True)
+@jit()
 def gibbs(
     rng: Any,
     sweeps: int,

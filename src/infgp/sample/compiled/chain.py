@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from infgp.core.jit import jit
 from infgp.core.model import ROUGHER
 
 
@@ -56,7 +56,7 @@ class PriorNumbers(NamedTuple):
     largest_ratio: float
 
 
-@njit(cache=True)
+@jit()
 def residual(setting: Any, chain: Any) -> Any:
     """y − h β."""
     r = setting.y.copy()
@@ -66,7 +66,7 @@ def residual(setting: Any, chain: Any) -> Any:
     return r
 
 
-@njit(cache=True)
+@jit()
 def rows(a: Any, index: Any) -> Any:
     """a[index] for a matrix (plain loops compile several times faster than NumPy's indexing)."""
     out = np.empty((index.size, a.shape[1]))
@@ -76,7 +76,7 @@ def rows(a: Any, index: Any) -> Any:
     return out
 
 
-@njit(cache=True)
+@jit()
 def own_inputs(setting: Any, chain: Any, index: Any) -> Any:
     """x[index], each row multiplied by how much rougher its surface is: the shared φ then fits them all."""
     out = np.empty((index.size, setting.x.shape[1]))
@@ -87,7 +87,7 @@ def own_inputs(setting: Any, chain: Any, index: Any) -> Any:
     return out
 
 
-@njit(cache=True)
+@jit()
 def entries(a: Any, index: Any) -> Any:
     """a[index] for a vector."""
     out = np.empty(index.size, dtype=a.dtype)
@@ -96,7 +96,7 @@ def entries(a: Any, index: Any) -> Any:
     return out
 
 
-@njit(cache=True)
+@jit()
 def group_order(labels: Any) -> Any:
     """Observations ordered by label, and the bounds of the groups; shapes (n,) and (groups + 1,)."""
     n, top = labels.size, 0
@@ -118,7 +118,7 @@ def group_order(labels: Any) -> Any:
     return order, starts[: groups + 1]
 
 
-@njit(cache=True)
+@jit()
 def cells(starts: Any) -> int:
     """Entries in all blocks together."""
     total = 0
@@ -127,7 +127,7 @@ def cells(starts: Any) -> int:
     return total
 
 
-@njit(cache=True)
+@jit()
 def relabel(labels: Any) -> int:
     """Rename labels (at most n) to 0, 1, … in the order of their first observation, in place; returns their number."""
     names, known = np.zeros(labels.size + 1, dtype=np.int64), 0  # 0: not met yet

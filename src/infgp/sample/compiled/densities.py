@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from infgp.core.jit import jit
 
 #: Sums may be reordered (vectorised); NaN and infinity keep their meaning.
 FAST: Any = {"reassoc", "contract", "nsz"}
@@ -19,7 +20,7 @@ TAYLOR = tuple(1.0 / math.factorial(k) for k in range(14))
 LEAST_EXPONENT = -100.0
 
 
-@njit(cache=True)
+@jit()
 def log_predictive(gap: float, variance: float, size: int, quadratic: float, shape: float) -> float:
     """Log density of a reward `gap` off its kriging mean, given `size` earlier ones with quadratic form `quadratic`."""
     if shape == 0.0:
@@ -34,7 +35,7 @@ def log_predictive(gap: float, variance: float, size: int, quadratic: float, sha
     )
 
 
-@njit(cache=True)
+@jit()
 def log_evidence(size: int, quadratic: float, log_det: float, shape: float) -> float:
     """Log density of a surface's `size` residuals from their quadratic form and log determinant."""
     if shape == 0.0:
@@ -49,7 +50,7 @@ def log_evidence(size: int, quadratic: float, log_det: float, shape: float) -> f
     )
 
 
-@njit(cache=True)
+@jit()
 def log_total(log_p: Any) -> float:
     """log Σ exp(log_p)."""
     best, total = -np.inf, 0.0
@@ -60,7 +61,7 @@ def log_total(log_p: Any) -> float:
     return best + math.log(total)
 
 
-@njit(cache=True)
+@jit()
 def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
     """An index below `size` with probability proportional to exp(log_p); `fallback` if rounding leaves none."""
     best = -np.inf
@@ -77,7 +78,7 @@ def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
     return fallback
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def dot(a: Any, b: Any, size: int) -> float:
     """Σ a_i b_i over the first `size` entries."""
     total = 0.0
@@ -86,7 +87,7 @@ def dot(a: Any, b: Any, size: int) -> float:
     return total
 
 
-@njit(cache=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def decay(t: Any, size: int, scratch: Any) -> None:
     """Replace t_j ≥ 0 by exp(−t_j) for the first `size` entries, to the last bit or two.
 
@@ -118,7 +119,7 @@ def decay(t: Any, size: int, scratch: Any) -> None:
         t[j] *= scratch[j]
 
 
-@njit(cache=True)
+@jit()
 def mirror(a: Any) -> None:
     """Copy the lower triangle of a square array to the upper one, tile by tile to stay in the cache."""
     n, tile = a.shape[0], 32
@@ -129,7 +130,7 @@ def mirror(a: Any) -> None:
                     a[j, i] = a[i, j]
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
     """Lower triangle of σ² ρ for the rows of x. Kernel 0 is the squared exponential, 1 Matérn-5/2."""
     n, d = x.shape
@@ -159,14 +160,14 @@ def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
         row[i] = sigma2
 
 
-@njit(cache=True)
+@jit()
 def fill_covariance(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
     """σ² ρ for the rows of x."""
     fill_lower(kernel, x, phi, sigma2, out)
     mirror(out)
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  # noqa: N803
     """Cholesky factor of scale · C + N from the lower triangle of C, by rows, eight at a time; returns log |…|.
 
@@ -209,7 +210,7 @@ def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  
     return log_det
 
 
-@njit(cache=True)
+@jit()
 def forward(L: Any, r: Any, u: Any) -> float:  # noqa: N803
     """u = L⁻¹ r for a factor of :func:`factorise`; returns uᵀu."""
     total = 0.0
@@ -219,7 +220,7 @@ def forward(L: Any, r: Any, u: Any) -> float:  # noqa: N803
     return total
 
 
-@njit(cache=True)
+@jit()
 def invert(L: Any, inverse: Any) -> None:  # noqa: N803
     """Lower triangle of (L Lᵀ)⁻¹ from a factor of :func:`factorise`."""
     n = L.shape[0]
@@ -233,7 +234,7 @@ def invert(L: Any, inverse: Any) -> None:  # noqa: N803
             inverse[j, i] = dot(w[j, j:], w[i, j:], n - j)
 
 
-@njit(cache=True)
+@jit()
 def fill_blocks(kernel: int, x: Any, starts: Any, phi: Any, out: Any) -> None:
     """Lower triangles of the correlations within each group of rows, block after block in the flat array `out`."""
     at = 0
@@ -243,7 +244,7 @@ def fill_blocks(kernel: int, x: Any, starts: Any, phi: Any, out: Any) -> None:
         at += m * m
 
 
-@njit(cache=True)
+@jit()
 def blocks_log_evidence(rho: Any, r: Any, noise: Any, starts: Any, sigma2: float, tau2: float, shape: float) -> float:
     """Log evidence of all surfaces, from the correlations of :func:`fill_blocks`; residuals and noise grouped alike."""
     total, at, u = 0.0, 0, np.empty(r.size)

@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from infgp.core.jit import jit
 from infgp.core.places import cut_edges, leaving, log_cohesion
 from infgp.sample.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror, pick
 
 
-@njit(cache=True)
+@jit()
 def scatter(block: Any, members: Any, G: Any) -> None:  # noqa: N803
     """Write a symmetric block, given by its upper triangle, into the rows and columns `members` of G."""
     mirror(block.T)
@@ -22,7 +22,7 @@ def scatter(block: Any, members: Any, G: Any) -> None:  # noqa: N803
             row[members[b]] = block[a, b]
 
 
-@njit(cache=True)
+@jit()
 def gather(C: Any, members: Any, tau2: float, noise: Any) -> Any:  # noqa: N803
     """C_SS + N_SS."""
     m = members.size
@@ -35,7 +35,7 @@ def gather(C: Any, members: Any, tau2: float, noise: Any) -> Any:  # noqa: N803
     return out
 
 
-@njit(cache=True)
+@jit()
 def seat(
     order: Any,
     starts: Any,
@@ -83,7 +83,7 @@ def seat(
             alpha[i] = total
 
 
-@njit(cache=True)
+@jit()
 def drift(grade: Any, C: Any, tau2: float, noise: Any, alpha: Any, r: Any, members: Any, counts: Any) -> float:  # noqa: N803
     """Largest error of (C_SS + N_SS) α_S = r_S over the surfaces: what rank-one updates have accumulated."""
     worst = 0.0
@@ -93,11 +93,13 @@ def drift(grade: Any, C: Any, tau2: float, noise: Any, alpha: Any, r: Any, membe
             total = (tau2 + noise[i]) * alpha[i] - r[i]
             for b in range(counts[label]):
                 total += C[grade[i], i, members[label, b]] * alpha[members[label, b]]
+            if math.isnan(total):
+                return math.nan
             worst = max(worst, abs(total))
     return worst
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def variance_reduction(k: Any, G: Any, members: Any, size: int) -> float:  # noqa: N803
     """kᵀ G_SS k for the first `size` members, from the lower triangle of G."""
     total = 0.0
@@ -109,7 +111,7 @@ def variance_reduction(k: Any, G: Any, members: Any, size: int) -> float:  # noq
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def rank_one(G: Any, v: Any, members: Any, size: int, scale: float) -> None:  # noqa: N803
     """G_SS += scale · v vᵀ over the first `size` members; v is zero off the surface."""
     dense = 4 * size > v.size  # contiguous rows are faster than gathers unless most of a row is zero
@@ -124,7 +126,7 @@ def rank_one(G: Any, v: Any, members: Any, size: int, scale: float) -> None:  # 
                 G[i, members[b]] += step * v[members[b]]
 
 
-@njit(cache=True)
+@jit()
 def remove_point(
     i: int,
     label: int,
@@ -156,7 +158,7 @@ def remove_point(
     counts[label] = m - 1
 
 
-@njit(cache=True)
+@jit()
 def add_point(
     i: int,
     label: int,
@@ -196,7 +198,7 @@ def add_point(
         alpha[j] -= v[j] * step
 
 
-@njit(cache=True)
+@jit()
 def refine(
     label: int,
     r: Any,
@@ -227,7 +229,7 @@ def refine(
         alpha[j] += dot(G[j], error, n)
 
 
-@njit(cache=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def shift_reductions(column: int, v: Any, C: Any, scale: float, waiting: Any, first: int, large: Any) -> None:  # noqa: N803
     """Add scale · (C_i v)² to the prepared variance reductions of the observations still to be visited."""
     n = v.size
@@ -237,7 +239,7 @@ def shift_reductions(column: int, v: Any, C: Any, scale: float, waiting: Any, fi
         large[i, column] += scale * t * t
 
 
-@njit(cache=True)
+@jit()
 def label_weights(
     i: int,
     own: int,
@@ -305,7 +307,7 @@ def label_weights(
     return max(top, free + 1)
 
 
-@njit(cache=True)
+@jit()
 def label_sweep(
     visits: Any,
     uniforms: Any,

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from infgp.core.jit import jit
 from infgp.core.model import ROUGHER
 from infgp.sample.compiled.chain import cells, entries, group_order, own_inputs, residual, rows
 from infgp.sample.compiled.densities import (
@@ -29,7 +29,7 @@ WIDTH = 5.0
 LINES = 8
 
 
-@njit(cache=True)
+@jit()
 def lengthscale_log_prior(log_ell: float, prior: Any) -> float:
     """Log density of one log ℓ, up to a constant."""
     if prior[0] == 1.0:
@@ -44,7 +44,7 @@ def lengthscale_log_prior(log_ell: float, prior: Any) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@jit()
 def scales_log_prior(theta: Any, priors: Any) -> float:
     """Log density of θ = (log σ², log τ², log ℓ …), up to a constant; −∞ beyond the largest ratio of σ² to τ²."""
     total = 0.0
@@ -58,7 +58,7 @@ def scales_log_prior(theta: Any, priors: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@jit()
 def lines_of(rng: Any, priors: Any) -> Any:
     """Directions for :func:`draw_scales`, zero along what is fixed; shape (lines, parameters)."""
     ells = priors.lengthscales
@@ -81,7 +81,7 @@ def lines_of(rng: Any, priors: Any) -> Any:
     return lines
 
 
-@njit(cache=True)
+@jit()
 def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     """σ², τ² and ℓ by slice sampling in θ = (log σ², log τ², log ℓ), the surfaces integrated out.
 
@@ -147,7 +147,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     return evaluations
 
 
-@njit(cache=True)
+@jit()
 def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int, int]:
     """A step of the shared length-scales with the grades summed out, then the grade of each surface.
 
@@ -190,7 +190,7 @@ def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int,
     return int(step != 0), accepted
 
 
-@njit(cache=True)
+@jit()
 def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first: int, count: int) -> Any:
     """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
 

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from infgp.core.jit import jit
 from infgp.core.model import ROUGHER
 from infgp.core.places import log_cohesion
 from infgp.sample.compiled.chain import cells, entries, group_order, own_inputs, relabel, residual, rows
@@ -25,7 +25,7 @@ from infgp.sample.compiled.scales import lengthscale_log_prior
 OUTSIDE = -2
 
 
-@njit(cache=True)
+@jit()
 def edges_within(near: Any, pool: Any) -> Any:
     """Neighbours of the observations in `pool`, as positions in it; OUTSIDE for others."""
     spot = np.full(near.shape[0], OUTSIDE, dtype=np.int64)
@@ -39,7 +39,7 @@ def edges_within(near: Any, pool: Any) -> Any:
     return edges
 
 
-@njit(cache=True)
+@jit()
 def extend(k: Any, factor: Any, size: int, w: Any) -> float:
     """Forward substitution w = C⁻¹ k with the first rows of a Cholesky factor; returns wᵀw."""
     total = 0.0
@@ -49,7 +49,7 @@ def extend(k: Any, factor: Any, size: int, w: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@jit()
 def grow(
     order: Any,
     forced: Any,
@@ -131,7 +131,7 @@ def grow(
     return log_q, evidence
 
 
-@njit(cache=True)
+@jit()
 def outward(x: Any, phi: Any, a: int, b: int) -> Any:
     """The anchors a and b, then the others in the order of their distance from the nearer of the two."""
     distance = np.empty(x.shape[0])
@@ -152,7 +152,7 @@ def outward(x: Any, phi: Any, a: int, b: int) -> Any:
     return order
 
 
-@njit(cache=True)
+@jit()
 def lengthscales_log_prior(phi: Any, priors: Any) -> float:
     """Log density of the length-scales, in log ℓ, up to a constant."""
     total = 0.0
@@ -161,7 +161,7 @@ def lengthscales_log_prior(phi: Any, priors: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@jit()
 def apart_from_rest(labels: Any, first: int, second: int) -> Any:
     """Observations with one of two labels, and the others, both ascending."""
     pool, rest, m = np.empty(labels.size, dtype=np.int64), np.empty(labels.size, dtype=np.int64), 0
@@ -174,7 +174,7 @@ def apart_from_rest(labels: Any, first: int, second: int) -> Any:
     return pool[:m], rest[: labels.size - m]
 
 
-@njit(cache=True)
+@jit()
 def rest_log_evidence(setting: Any, chain: Any, r: Any, rest: Any, tau2: float, phi: Any) -> float:
     """Log evidence of the surfaces of the observations `rest`, with another noise variance and length-scales."""
     by_label, starts = group_order(entries(chain.labels, rest))
@@ -185,7 +185,7 @@ def rest_log_evidence(setting: Any, chain: Any, r: Any, rest: Any, tau2: float, 
     return value
 
 
-@njit(cache=True)
+@jit()
 def log_seats(sides: Any) -> float:
     """Log weight of the urn for the sizes of two surfaces, without their ν: log Γ(m₀) Γ(m₁)."""
     second = 0
@@ -194,7 +194,7 @@ def log_seats(sides: Any) -> float:
     return math.lgamma(second) + math.lgamma(sides.size - second)
 
 
-@njit(cache=True)
+@jit()
 def split_or_merge(
     setting: Any,
     chain: Any,
@@ -288,7 +288,7 @@ def split_or_merge(
     return True
 
 
-@njit(cache=True)
+@jit()
 def reallocate(
     setting: Any,
     chain: Any,

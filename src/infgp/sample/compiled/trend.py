@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from infgp.core.jit import jit
 from infgp.sample.compiled.chain import entries, group_order, own_inputs, rows
 from infgp.sample.compiled.densities import dot, factorise, fill_lower, forward
 
 
-@njit(cache=True)
+@jit()
 def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
     """β given labels and scales: Gaussian, by generalised least squares over the surfaces.
 

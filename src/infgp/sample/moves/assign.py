@@ -18,6 +18,7 @@ from scipy.linalg import lapack
 from infgp.core.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.core.model import Data, Model, State, by_label, grades_from_prior
 from infgp.core.partition import IntArray
+from infgp.errors import NumericalError
 from infgp.sample import compiled
 from infgp.sample.moves.collapsed import KERNEL_CODE
 
@@ -25,7 +26,7 @@ from infgp.sample.moves.collapsed import KERNEL_CODE
 #: again with fresh factorisations on the way. Since α is refined after every change, the error that it shows is about
 #: the square of that of the inverses.
 DRIFT_LIMIT = 1e-7
-#: Parts into which a sweep is cut on the first, second … attempt.
+#: Parts into which a sweep is cut on the first, second and third attempt, each part with fresh factorisations.
 PARTS = (1, 8, 64)
 
 
@@ -50,15 +51,18 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     for g in np.union1d(state.observed_grades, fresh):
         compiled.fill_covariance(kernel, compiled.ROUGHER**g * data.x, state.phi[0], float(state.sigma2[0]), prior[g])
     limit = DRIFT_LIMIT * float(np.max(np.abs(r)))
-    for parts in PARTS:
+    for parts in (*PARTS, n):  # the last has a factorisation for each visit, so that nothing accumulates
         labels, grade, drift = state.labels, state.observed_grades, 0.0
         step = -(-n // parts)
         for part in (slice(begin, begin + step) for begin in range(0, n, step)):
             moved = visits[part], uniforms[part], fresh[part]
             labels, error = _visit(labels, grade, state, model, r, data, prior, *moved)
-            drift = max(drift, error)
+            drift = float(np.maximum(drift, error))  # NaN stays
         if drift <= limit:
             break
+    if not np.isfinite(drift + limit):
+        scales = {"tau2": float(state.tau2[0]), "sigma2": float(state.sigma2[0])}
+        raise NumericalError("A sweep over the labels has lost its numbers", n=n, **scales)
     return replace(state, labels=labels, grade=by_label(model, labels, grade))
 
 
