@@ -12,7 +12,7 @@ from infgp.core.model import Data, Model, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
 from infgp.core.surface import log_likelihood
-from infgp.sample.moves import apply
+from infgp.sample.chain import apply
 from infgp.testing import frequency_test
 
 # No scale, noise or concentration equals one: factors that are dropped or squared must show.

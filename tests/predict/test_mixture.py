@@ -12,7 +12,6 @@ from infgp.core.surface import Conditioned
 from infgp.predict.mixture import Mixture, main_surface, off_surface_probability, predictive, sample_rewards
 from infgp.predict.paths import draw_path
 from infgp.predict.targets import TargetLaw
-from infgp.predict.weights import urn_weights
 
 
 @pytest.fixture
@@ -141,7 +140,7 @@ def test_predictive_is_proposition_1_term_by_term():
     at = np.array([[0.35]])
     mix = predictive([Conditioned(state, data, model)], at)
     assert np.allclose(mix.weights[0], np.array([6.0, 2.0, 0.7]) / 8.7)
-    assert np.allclose(urn_weights(state, data, model, at), mix.weights)
+    assert np.allclose(Conditioned(state, data, model).urn_weights(at), mix.weights)
     level = 0.3 + 0.1 * 0.35
     for j, label in enumerate((0, 1)):
         s = np.flatnonzero(state.labels == label)

@@ -7,7 +7,6 @@ from infgp.core.priors import Priors
 from infgp.core.surface import Conditional, Conditioned
 from infgp.predict.paths import draw_path, draw_surface_path
 from infgp.predict.targets import TARGETS, TargetWeights
-from infgp.predict.weights import urn_weights
 from infgp.testing import frequency_test
 from tests.exact import central_differences, kriging, regional_case, rho, target_law
 
@@ -134,14 +133,14 @@ def test_paths_follow_the_places(target, rng):
     state, data, model = regional_case()
     at = places(data.x)
     draws = np.array([draw_path(rng, Conditioned(state, data, model), target)(at) for _ in range(PATHS)])
-    mean, covariance = target_law(state, data, "se", target, at, urn_weights(state, data, model, at))
+    mean, covariance = target_law(state, data, "se", target, at, Conditioned(state, data, model).urn_weights(at))
     assert largest_z(draws, mean, covariance) < LARGEST_Z
 
 
 def test_surfaces_are_drawn_by_their_weights_at_every_place(rng):
     state, data, model = regional_case()
     at = places(data.x)
-    weights = urn_weights(state, data, model, at)
+    weights = Conditioned(state, data, model).urn_weights(at)
     assert np.ptp(weights, axis=0).max() > 0.1
     chosen = np.array(
         [TargetWeights(Conditioned(state, data, model), "surface", u)(at) for u in (np.arange(2000) + 0.5) / 2000]

@@ -11,7 +11,6 @@ from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.surface import Conditioned
 from infgp.predict.targets import LEAST_VARIANCE, MeanTarget, TargetLaw
-from infgp.predict.weights import urn_weights
 from infgp.search.acquisition import LogImprovement, log_h
 from tests.exact import central_differences, regional_case, target_law
 
@@ -52,7 +51,7 @@ def test_laws_are_kriging(kernel, own, target, at):
 @pytest.mark.parametrize("target", ["main", "mean", "expected"])
 def test_laws_follow_the_places(target, at):
     state, data, model = regional_case()
-    weights = urn_weights(state, data, model, at)
+    weights = Conditioned(state, data, model).urn_weights(at)
     assert np.ptp(weights, axis=0).max() > 0.1
     assert np.unique(np.argmax(weights[:, :-1], axis=1)).size > 1
     law = TargetLaw.of(Conditioned(state, data, model), target)

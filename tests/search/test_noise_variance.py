@@ -7,7 +7,7 @@ import pytest
 
 from infgp import Float, InvalidInputError, Optimizer
 from infgp.core.scaling import RewardScale
-from infgp.search.suggestion import assume
+from infgp.search.acquisition import assume
 
 
 def told(noise, seed=0, n=12):

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
 from infgp.core.model import Data, Model, State, Surface, by_label, covariance, grades_from_prior, log_prior
+from infgp.core.partition import IntArray
+from infgp.core.places import log_cohesion_ratios, ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +147,8 @@ class Conditioned:
     >>> given = Conditioned(prior_draw(rng, x, model), Data(x, np.zeros(6)), model)
     >>> given.surface(0) is given.surface(0)
     True
+    >>> bool(np.allclose(given.urn_weights(x).sum(axis=1), 1.0))
+    True
     """
 
     state: State
@@ -187,6 +191,25 @@ class Conditioned:
     def log_evidence(self, label: int) -> float:
         """Log density of the rewards of a surface's members."""
         return self.plain(label).log_evidence(self.model.scale_shape)
+
+    def log_urn(self, at: FloatArray) -> FloatArray:
+        """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""
+        state, data, model = self.state, self.data, self.model
+        log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
+        if model.one_surface:
+            log_counts[-1] = -np.inf
+        if not model.local:
+            return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
+        k = ties(*data.x.shape)
+        return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, k, data.places, model.local))
+
+    def urn_weights(self, at: FloatArray) -> FloatArray:
+        """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; (m, K + 1)."""
+        return np.asarray(softmax(self.log_urn(at), axis=1))
+
+    def main_labels(self, at: FloatArray) -> IntArray:
+        """Label of the occupied surface that dominates at each point, shape (m,)."""
+        return np.asarray(np.argmax(self.log_urn(at)[:, :-1], axis=1))
 
 
 def log_likelihood(state: State, data: Data, model: Model) -> float:

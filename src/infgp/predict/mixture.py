@@ -19,7 +19,6 @@ from infgp.core.model import Data, trend
 from infgp.core.partition import IntArray, urn_sample
 from infgp.core.surface import Conditioned
 from infgp.errors import NumericalError
-from infgp.predict.weights import main_labels, urn_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ def predictive(draws: Iterable[Conditioned], at: FloatArray) -> Mixture:
     for given in draws:
         count += 1
         level = trend(at) @ given.state.beta
-        weights.append(urn_weights(given.state, given.data, given.model, at))
+        weights.append(given.urn_weights(at))
         for law in given.surfaces():
             mean, variance = law(at)
             means.append(level + mean)
@@ -117,7 +116,7 @@ def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArr
     means, variances = [], []
     for given in draws:
         mean, variance = np.asarray(trend(at) @ given.state.beta), np.empty(at.shape[0])
-        main = main_labels(given.state, given.data, given.model, at)
+        main = given.main_labels(at)
         for label in np.unique(main):
             here = main == label
             own, variance[here] = given.surface(int(label))(at[here])
@@ -129,7 +128,7 @@ def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArr
 
 def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
     """Posterior probability of each observation not to lie on the surface that dominates there, shape (n,)."""
-    off = [g.state.labels != main_labels(g.state, g.data, g.model, g.data.x) for g in draws]
+    off = [g.state.labels != g.main_labels(g.data.x) for g in draws]
     return np.asarray(np.mean(off, axis=0))
 
 
@@ -155,6 +154,7 @@ def _seat(rng: np.random.Generator, given: Conditioned, at: FloatArray) -> IntAr
     if not model.local:
         return urn_sample(rng, at.shape[0], state.nu, seated=state.labels)
     for k in range(at.shape[0]):
-        weights = urn_weights(state, Data(np.vstack((data.x, at[:k])), data.y), model, at[k : k + 1])[0]
+        known = Conditioned(state, Data(np.vstack((data.x, at[:k])), data.y), model)
+        weights = known.urn_weights(at[k : k + 1])[0]
         state = replace(state, labels=np.append(state.labels, rng.choice(weights.size, p=weights)))
     return state.labels[data.y.size :]

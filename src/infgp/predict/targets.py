@@ -16,7 +16,6 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Surface, trend
 from infgp.core.surface import Conditional, Conditioned
-from infgp.predict.weights import main_labels, urn_weights
 
 TARGETS = ("expected", "main", "mean", "surface")
 #: How many times likelier than clutter a surface that dominates nowhere must be to count in the target "expected".
@@ -60,18 +59,17 @@ class TargetWeights:
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Weights at the rows of `at`, shape (m, K + 1)."""
-        state, data, model = self.given.state, self.given.data, self.given.model
         if self.target == "main":
-            chosen = main_labels(state, data, model, at)
+            chosen = self.given.main_labels(at)
         else:
-            weights = urn_weights(state, data, model, at)
+            weights = self.given.urn_weights(at)
             if self.target == "mean":
                 return weights
             if self.target == "expected":
                 return self._without_clutter(weights)
             passed = np.cumsum(weights, axis=1)[:, :-1] > self.level
             chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
-        return np.asarray(chosen[:, None] == np.arange(state.n_surfaces + 1), dtype=np.float64)
+        return np.asarray(chosen[:, None] == np.arange(self.given.state.n_surfaces + 1), dtype=np.float64)
 
     def _without_clutter(self, weights: FloatArray) -> FloatArray:
         """The weights with those of clutter, and of a new surface, given to the surface that dominates."""
@@ -94,7 +92,7 @@ class TargetWeights:
             return given.log_evidence(label) - constant.log_evidence(given.model.scale_shape)
 
         rare = np.flatnonzero(np.bincount(state.labels) <= 1.0 + RARE * state.labels.size)
-        others = set(rare.tolist()) - set(main_labels(state, given.data, given.model, given.data.x).tolist())
+        others = set(rare.tolist()) - set(given.main_labels(given.data.x).tolist())
         return [label for label in sorted(others) if gain(label) < math.log(LIKELIER)]
 
     def labels(self) -> list[int]:

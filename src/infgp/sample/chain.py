@@ -21,7 +21,7 @@ from infgp.core.scaling import RewardScale, Units
 from infgp.core.surface import draw_own_scales, log_joint
 from infgp.errors import InvalidInputError, check_choice
 from infgp.sample import compiled, truncated
-from infgp.sample.moves import Deeds, Move, apply, hyper
+from infgp.sample.moves import Deeds, Move, hyper
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
@@ -175,6 +175,29 @@ def cooling(sweeps: int, heat: float = HEAT) -> FloatArray:
     return out
 
 
+def apply(
+    moves: Sequence[Move], rng: np.random.Generator, state: Any, data: Data, model: Model, deeds: Deeds | None = None
+) -> Any:
+    """The state after some moves, one after the other; what they tell of themselves is added to `deeds`.
+
+    Examples
+    --------
+    >>> deeds = {}
+    >>> up = lambda rng, state, data, model: (state + 1, {"step": (1, 1)})
+    >>> apply((up, up), None, 0, None, None, deeds), deeds
+    (2, {'step': (2, 2)})
+    """
+    for move in moves:
+        state = move(rng, state, data, model)
+        if isinstance(state, tuple):
+            state, done = state
+            if deeds is not None:
+                for name, (tried, accepted) in done.items():
+                    before = deeds.get(name, (0, 0))
+                    deeds[name] = (before[0] + tried, before[1] + accepted)
+    return state
+
+
 def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
     """Label-free summaries of a state."""
     return {
@@ -241,7 +264,7 @@ def drive(
     warm_up : sequence of moves, optional
         One sweep of the warm-up; by default the same.
     core : callable
-        From the sampler's state to a :class:`State`.
+        From the sampler's state to a :class:`State` with canonical labels.
     on_sweep : callable
         Called after every sweep (progress bars).
 
@@ -265,7 +288,6 @@ def drive(
         on_sweep()
         if b in kept:
             one = core(state)
-            one = replace(one, labels=canonical(one.labels))
             states.append(draw_own_scales(rng, one, data, model))
             if schedule.traced:
                 traces.append(summaries(one, data, model))
@@ -428,7 +450,7 @@ def run_truncated(
         (truncated.sweep,),
         replace(schedule, heat=np.zeros(n_warmup)),
         warm_up=(truncated.sweep, adapt),
-        core=lambda state: state.core,
+        core=lambda state: replace(state.core, labels=canonical(state.core.labels)),
         on_sweep=on_sweep,
     )
     if learns_phi:  # a plug-in length-scale is not a draw: it has no place among the diagnostics

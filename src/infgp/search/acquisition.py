@@ -1,13 +1,16 @@
-"""Log expected improvement of the expected reward, averaged over states of the chain.
+"""What the model suggests for one objective: a score drawn from, or averaged over, the posterior, maximised.
+
+Three ways, behind one function. Thompson sampling draws a function and maximises it (paper, Algorithm 1). Local
+Thompson sampling maximises it over perturbations of the best points only, since a draw over a cube of many dimensions
+has its maximum almost surely where nothing is known; the region shrinks and starts again. Log expected improvement
+averages over states.
 
 Given one state, the target is Gaussian at every x (:mod:`infgp.predict.targets`). The incumbent is the evaluated point
 with the largest mean over all states; what is to be beaten is each state's own mean there, so that no lucky reward
 counts. Were it each state's own best, a state that takes a lucky reward for a surface would find little to gain
-anywhere, and send the search to whatever is unknown.
-
-It is the logarithm that is averaged: a point is worth what the states agree on. The average of the improvement itself
-is ruled by whichever state has the shortest length-scales or the largest variance, and keeps the search in the unknown
-(`results/search_variants`).
+anywhere, and send the search to whatever is unknown. It is the logarithm that is averaged: a point is worth what the
+states agree on. The average of the improvement itself is ruled by whichever state has the shortest length-scales or the
+largest variance, and keeps the search in the unknown (`results/search_variants`).
 """
 
 from __future__ import annotations
@@ -18,8 +21,30 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
+from infgp.core.kernels import log_ell_from_phi
 from infgp.core.linalg import FloatArray
-from infgp.predict.targets import TargetLaw
+from infgp.core.surface import Conditioned
+from infgp.predict.paths import draw_path
+from infgp.predict.targets import MeanTarget, TargetLaw
+from infgp.search.learning import Learned, with_values
+from infgp.search.maximise import maximise, pick
+from infgp.space import Space
+
+#: Evaluated points with the best expected reward, around which is searched.
+GOOD = 5
+#: Candidates for log expected improvement over the whole space. Few on purpose, and no gradients: its highest points
+#: are often corners that nothing is known about (`results/search_variants`).
+FAR = 64
+#: Candidates for log expected improvement around each good point.
+NEAR = 150
+#: Candidates of local Thompson sampling.
+LOCAL_CANDIDATES = 2000
+#: Shortest step of a candidate of local Thompson sampling, as a part of the longest one.
+SHORTEST = 0.01
+#: How often the region of local Thompson sampling is halved before it gives way to the whole space.
+HALVINGS = 5
+#: Evaluations for each dimension without a better point after which the region is halved.
+PATIENCE = 3
 
 
 def log_h(z: FloatArray) -> FloatArray:
@@ -93,3 +118,113 @@ class LogImprovement:
             slopes.append(by_mean[:, None] * d_mean + (0.5 * by_sd / sd)[:, None] * d_variance)
             logs.append(log_ei)
         return np.mean(logs, axis=0), np.mean(slopes, axis=0)
+
+
+def assume(given: Conditioned, x: FloatArray, y: FloatArray) -> Conditioned:
+    """The state with rewards y at the inputs x taken for granted, on the surface that dominates there."""
+    if not y.size:
+        return given
+    labels = given.main_labels(x)
+    return Conditioned(*with_values(given.state, given.data, labels, x, y), given.model)
+
+
+def anticipate(rng: np.random.Generator, given: Conditioned, pending: FloatArray, failed: FloatArray) -> Conditioned:
+    """The state with poor rewards at inputs that failed, and rewards drawn from the posterior at pending ones."""
+    given = assume(given, failed, np.full(failed.shape[0], np.percentile(given.data.y, 16.0)))
+    rewards = draw_path(rng, given, "main")(pending) if pending.size else np.empty(0)
+    return assume(given, pending, rewards)
+
+
+def suggest(
+    rng: np.random.Generator,
+    objective: Learned,
+    space: Space,
+    *,
+    acquisition: str,
+    target: str,
+    pending: FloatArray,
+    gradients: bool = False,
+) -> FloatArray:
+    """The next input, shape (d,), snapped to the space.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    objective : Learned
+        Inputs of it that failed are taken to be poor.
+    space : Space
+    acquisition : {"logei", "thompson", "local"}
+    target : {"expected", "main", "mean", "surface"}
+        See :func:`infgp.predict.paths.draw_path`.
+    pending : array, shape (k, d)
+        Inputs that are being evaluated, whose rewards are drawn from the posterior.
+    gradients : bool
+        Whether log expected improvement is maximised with gradients from many starts, not over candidates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.options import ModelOptions
+    >>> from infgp.search.learning import Learner, Series
+    >>> from infgp.space import Float
+    >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
+    >>> learned = Learner.of(ModelOptions(), bend=True, d=1).learn(rng, Series(x, x[:, 0], np.zeros(6), none), None)
+    >>> suggest(rng, learned, Space.of({"a": Float(0, 1)}), acquisition="logei", target="main", pending=none).shape
+    (1,)
+    """
+    x, failed, draws = objective.data.x, objective.series.failed, objective.draws
+    if acquisition != "logei":
+        draws = (draws[int(rng.integers(len(draws)))],)
+    ahead = [anticipate(rng, given, pending, failed) for given in draws]
+    if acquisition == "logei":
+        mean = MeanTarget.of(ahead, target)
+        score = LogImprovement.of(mean.laws, ahead[0].data.x)
+        good = best_of(x, mean(x))
+        return maximise(rng, score, space, good)[0] if gradients else pick(rng, score, space, good, FAR, NEAR)
+    path = draw_path(rng, ahead[0], target)
+    if acquisition == "thompson":
+        return maximise(rng, path, space, best_of(x, path(x)))[0]
+    law = TargetLaw.of(ahead[0], "expected" if target == "surface" else target)
+    good = best_of(x, law(x)[0])
+    reach = local_reach(stale=int(np.argmax((x == good[0]).all(axis=1)[::-1])), d=space.d)
+    if reach == 0.0:  # restart
+        return maximise(rng, path, space, good)[0]
+    points = local_candidates(rng, space, good, reach * np.exp(log_ell_from_phi(ahead[0].state.phi[0])))
+    return np.asarray(points[int(np.argmax(path(points)))])
+
+
+def best_of(x: FloatArray, value: FloatArray) -> FloatArray:
+    """The distinct inputs with the largest values, shape (at most GOOD, d)."""
+    order = np.argsort(-value, kind="stable")[: 10 * GOOD]
+    _, first = np.unique(x[order], axis=0, return_index=True)
+    return np.asarray(x[order[np.sort(first)[:GOOD]]])
+
+
+def local_reach(stale: int, d: int) -> float:
+    """Size of the region of local Thompson sampling, in length-scales; 0 for a restart over the whole space.
+
+    It is halved as long as the last `stale` evaluations have not moved the best point, and starts again from the whole
+    space when it has become small. Found from the data alone, so that nothing needs to be kept.
+
+    Examples
+    --------
+    >>> [local_reach(stale, d=2) for stale in (0, 6, 12, 30, 36)]
+    [1.0, 0.5, 0.25, 0.0, 1.0]
+    """
+    phase = stale // (PATIENCE * d) % (HALVINGS + 1)
+    return 0.0 if phase == HALVINGS else float(0.5**phase)
+
+
+def local_candidates(rng: np.random.Generator, space: Space, good: FloatArray, reach: FloatArray) -> FloatArray:
+    """Sparse perturbations of good points, at steps from a hundredth of a reach to a whole one; one a row.
+
+    The reach follows the length-scales that the chain has learned: it is wide while the function looks smooth and
+    narrows where it is found to be rough.
+    """
+    d = space.d
+    centre = good[rng.integers(good.shape[0], size=LOCAL_CANDIDATES)]
+    width = np.exp(rng.uniform(np.log(SHORTEST), 0.0, (LOCAL_CANDIDATES, 1))) * np.minimum(reach, 1.0)
+    step = width * rng.standard_normal((LOCAL_CANDIDATES, d))
+    mask = rng.random((LOCAL_CANDIDATES, d)) < rng.uniform(1.0 / d, 1.0, (LOCAL_CANDIDATES, 1))
+    mask[np.arange(LOCAL_CANDIDATES), rng.integers(d, size=LOCAL_CANDIDATES)] = True
+    return space.snap(np.clip(centre + step * mask, 0.0, 1.0))

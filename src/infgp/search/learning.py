@@ -88,10 +88,17 @@ class WarmChain:
 
 @dataclass(frozen=True)
 class Learner:
-    """How a number is learned: the model's options, and whether rewards are bent."""
+    """How a number is learned: the models, without and with known noise variances, and whether rewards are bent."""
 
-    options: ModelOptions
+    model: Model
+    known_noise_model: Model
     bend: bool
+
+    @classmethod
+    def of(cls, options: ModelOptions, bend: bool, d: int) -> Learner:
+        """For d inputs; the priors are those of searches unless the options bring their own."""
+        priors = search_priors(d)
+        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), bend)
 
     def learn(
         self,
@@ -121,13 +128,13 @@ class Learner:
         --------
         >>> import numpy as np
         >>> x, none = np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
-        >>> learner = Learner(ModelOptions(), bend=True)
+        >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
         >>> learned = learner.learn(np.random.default_rng(0), Series(x, x[:, 0], np.zeros(6), none), None)
         >>> learned.chain.n, len(learned.chain.states)
         (6, 5)
         """
         n, known = series.y.size, bool(series.noise.any())
-        model = self.options.model(series.x.shape[1], search_priors(series.x.shape[1]), known)
+        model = self.known_noise_model if known else self.model
         bent = self.bend and not known  # so that variances mean what they say
         if chain is not None and chain.n == n and not again:
             return Learned(series, chain, model, bent)

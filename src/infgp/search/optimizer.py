@@ -19,7 +19,7 @@ from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.predict.targets import MeanTarget
 from infgp.search import recommending, saved
-from infgp.search.learning import LAST, LAST_STATES, Learned, Learner, Series, WarmChain
+from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
 from infgp.search.proposal import Exploration, Proposal, Strategy, propose
 from infgp.search.standing import Log, Setup, Standing
@@ -121,10 +121,10 @@ class Optimizer:
         options.check()
         if bend is not None and not isinstance(bend, bool):
             raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")
-        learner = Learner(options, (target != "mean" and surfaces is None) if bend is None else bend)
+        bent = (target != "mean" and surfaces is None) if bend is None else bend
         searched = Space.of(space)
         first = 2 * (len(searched.names) + 1) if n_initial is None else check_int("n_initial", n_initial, 1)
-        self._setup = Setup(searched, directions, strategy, learner, first)
+        self._setup = Setup(searched, directions, strategy, options, bent, first)
         self._entropy = self._design_entropy = _entropy(seed)
         self._log: Log = []  # only grows; what counts of it says the standing
         self._standing = Standing()

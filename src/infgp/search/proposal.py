@@ -15,9 +15,9 @@ import numpy as np
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.targets import TARGETS
+from infgp.search.acquisition import suggest
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import suggest_feasible, suggest_scalarised
-from infgp.search.suggestion import suggest
 from infgp.space import Space
 
 logger = logging.getLogger("infgp")
@@ -142,7 +142,7 @@ def propose(
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
     >>> problem = Problem({"objective": Series(x, x[:, 0], np.zeros(6), none)}, {}, none)
     >>> strategy = Strategy("expected", "logei", Exploration.of(0.0), gradients=False)
-    >>> space, learner = Space.of({"a": Float(0, 1)}), Learner(ModelOptions(), bend=True)
+    >>> space, learner = Space.of({"a": Float(0, 1)}), Learner.of(ModelOptions(), bend=True, d=1)
     >>> propose(rng, problem, lambda name, series: learner.learn(rng, series, None), strategy, space).u.shape
     (1,)
     """

@@ -10,12 +10,12 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.predict.mixture import predictive
 from infgp.predict.targets import MeanTarget
+from infgp.search.acquisition import best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise
 from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.search.several import LIKELY, LogFeasibility, best_feasible, not_dominated
 from infgp.search.standing import Log, Setup
-from infgp.search.suggestion import best_of
 from infgp.space import Point
 
 #: A point that was not evaluated is recommended if it is believed to be better than the best evaluated one by this many

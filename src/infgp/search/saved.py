@@ -78,7 +78,7 @@ def read(path: str | os.PathLike[str]) -> Any:
 
 def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[int, int]) -> dict[str, Any]:
     """A search in plain JSON types."""
-    strategy, options = setup.strategy, setup.learner.options
+    strategy, options = setup.strategy, setup.options
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -92,7 +92,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "gradients": strategy.gradients,
             **{name: value for name, value in vars(options).items() if name != "priors"},
             "priors": priors_to_json(options.priors),
-            "bend": setup.learner.bend,
+            "bend": setup.bend,
         },
         "entropy": [str(part) for part in entropy],  # 128 bits: more than some readers of JSON hold in a number
         "asked": standing.asked,

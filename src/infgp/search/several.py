@@ -19,10 +19,9 @@ from infgp.core.linalg import FloatArray
 from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path
 from infgp.predict.targets import MeanTarget, TargetLaw
-from infgp.search.acquisition import LogImprovement
+from infgp.search.acquisition import FAR, NEAR, LogImprovement, anticipate, best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import SPREAD, Values, pick
-from infgp.search.suggestion import FAR, NEAR, anticipate, best_of
 from infgp.space import Space
 
 #: Log probability from which a point counts as feasible.
@@ -87,7 +86,7 @@ def suggest_feasible(
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
-    >>> learner = Learner(ModelOptions(), bend=True)
+    >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
     >>> objective, constraint = (  # maximise x where x <= 0.5
     ...     learner.learn(rng, Series(x, y, np.zeros(9), none), None) for y in (x[:, 0], x[:, 0] - 0.5)
     ... )
@@ -127,7 +126,7 @@ def suggest_scalarised(
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
-    >>> learner = Learner(ModelOptions(), bend=True)
+    >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
     >>> objectives = [
     ...     learner.learn(rng, Series(x, -(x[:, 0] - best) ** 2, np.zeros(9), none), None) for best in (0.2, 0.6)
     ... ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.core.options import ModelOptions
 from infgp.search.learning import Learner, Series, WarmChain, bounded
 from infgp.search.outcomes import Observation
 from infgp.search.proposal import Problem, Strategy
@@ -30,8 +32,14 @@ class Setup:
     space: Space
     directions: tuple[str, ...]
     strategy: Strategy
-    learner: Learner
+    options: ModelOptions
+    bend: bool
     n_initial: int
+
+    @cached_property
+    def learner(self) -> Learner:
+        """How every number is learned."""
+        return Learner.of(self.options, self.bend, self.space.d)
 
     @property
     def signs(self) -> tuple[float, ...]:

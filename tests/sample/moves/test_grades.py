@@ -14,9 +14,8 @@ from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal
 from infgp.core.surface import Conditional, log_joint, log_likelihood
 from infgp.errors import InvalidInputError
-from infgp.sample.chain import COLLAPSED_SWEEP, start_state
+from infgp.sample.chain import COLLAPSED_SWEEP, apply, start_state
 from infgp.sample.compiled import ROUGHER
-from infgp.sample.moves import apply
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.hyper import draw_grades, draw_scales
 from infgp.sample.moves.split_merge import reallocate, split_merge

@@ -14,11 +14,9 @@ from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError
 from infgp.predict.mixture import main_surface, predictive, sample_rewards
-from infgp.predict.weights import main_labels, urn_weights
 from infgp.sample import compiled
-from infgp.sample.chain import COLLAPSED_SWEEP
+from infgp.sample.chain import COLLAPSED_SWEEP, apply
 from infgp.sample.compiled import splits
-from infgp.sample.moves import apply
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.split_merge import reallocate, split_merge
 from infgp.testing import family_p_value, geweke, sbc
@@ -232,7 +230,7 @@ def test_weights_are_ratios_of_the_prior(rng):
     model, x = replace(free_model(0.0, 2, True), local=LOCAL), rng.random((7, 2))
     labels = np.array([0, 0, 1, 0, 2, 1, 0])
     state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=labels)
-    weights = urn_weights(state, Data(x, np.zeros(7)), model, at := rng.random((4, 2)))
+    weights = Conditioned(state, Data(x, np.zeros(7)), model).urn_weights(at := rng.random((4, 2)))
     pairs, k = neighbours(x)
     gain, price = gammaln(7) / 7, places.PRICE / k
 
@@ -256,7 +254,7 @@ def test_weights_are_ratios_of_the_prior(rng):
 def test_without_places_weights_are_the_urn_s(rng):
     model, x = free_model(0.0), rng.random((5, 1))
     state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=np.array([0, 0, 1, 0, 2]), nu=0.5)
-    weights = urn_weights(state, Data(x, np.zeros(5)), model, rng.random((3, 1)))
+    weights = Conditioned(state, Data(x, np.zeros(5)), model).urn_weights(rng.random((3, 1)))
     assert weights == pytest.approx(np.tile(np.array([3, 1, 1, 0.5]) / 5.5, (3, 1)))
     assert log_cohesions(state, Data(x, np.zeros(5)), model) == pytest.approx(0.0)
 
@@ -281,7 +279,7 @@ def test_the_main_surface_is_the_one_of_the_place(rng):
     state = State(labels, np.zeros(2), 0.5, np.full((1, 1), 3.0), np.ones(1), np.full(1, 0.01))
     data = Data(x, np.where(labels, 2.0, 0.0))
     at = np.array([[0.1], [0.3], [0.8], [0.95]])
-    assert main_labels(state, data, model, at).tolist() == [0, 0, 1, 1]
+    assert Conditioned(state, data, model).main_labels(at).tolist() == [0, 0, 1, 1]
     mean, _ = main_surface([Conditioned(state, data, model)], at)
     assert mean == pytest.approx([0.0, 0.0, 2.0, 2.0], abs=0.3)
 
@@ -293,8 +291,8 @@ def test_far_away_some_surface_still_dominates(rng):
     model = replace(fixed_model(0.0), local=LOCAL)
     state = State(labels, np.zeros(2), 1e-300, np.full((1, 1), 3.0), np.ones(1), np.full(1, 0.01))
     at = np.array([[1e3], [-1e6]])
-    assert np.isfinite(urn_weights(state, Data(x, np.zeros(600)), model, at)).all()
-    assert main_labels(state, Data(x, np.zeros(600)), model, np.array([[0.5]])).tolist() == [1]
+    assert np.isfinite(Conditioned(state, Data(x, np.zeros(600)), model).urn_weights(at)).all()
+    assert Conditioned(state, Data(x, np.zeros(600)), model).main_labels(np.array([[0.5]])).tolist() == [1]
 
 
 # --- The estimator ---------------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path
 from infgp.sample.chain import KAPPA, in_reward_units, start_state
 from infgp.sample.truncated import BlockedState, grid_factors, with_surfaces
+from infgp.search.acquisition import best_of
 from infgp.search.maximise import maximise
 from infgp.search.optimizer import Optimizer
-from infgp.search.suggestion import best_of
 from infgp.space import Float, Space
 
 #: Gibbs sweeps at each step: the paper's B.

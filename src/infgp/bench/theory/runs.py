@@ -19,8 +19,7 @@ from infgp.core.priors import Priors
 from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path, draw_surface_path
 from infgp.sample import truncated as blocked
-from infgp.sample.chain import start_state, sweep
-from infgp.sample.moves import apply
+from infgp.sample.chain import apply, start_state, sweep
 from infgp.sample.moves.collapsed import inside_limit
 
 

@@ -6,7 +6,7 @@ that was accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,31 +16,3 @@ from infgp.core.model import Data, Model
 #: Times that something was tried, and accepted, by its name.
 Deeds: TypeAlias = dict[str, tuple[int, int]]
 Move: TypeAlias = Callable[[np.random.Generator, Any, Data, Model], Any]
-
-
-def apply(
-    moves: Sequence[Move], rng: np.random.Generator, state: Any, data: Data, model: Model, deeds: Deeds | None = None
-) -> Any:
-    """The state after some moves, one after the other; what they tell of themselves is added to `deeds`.
-
-    Examples
-    --------
-    >>> deeds = {}
-    >>> up = lambda rng, state, data, model: (state + 1, {"step": (1, 1)})
-    >>> apply((up, up), None, 0, None, None, deeds), deeds
-    (2, {'step': (2, 2)})
-    """
-    for move in moves:
-        state = move(rng, state, data, model)
-        if isinstance(state, tuple):
-            state, done = state
-            if deeds is not None:
-                add(deeds, done)
-    return state
-
-
-def add(deeds: Deeds, more: Deeds) -> None:
-    """Count further deeds, in place."""
-    for name, (tried, accepted) in more.items():
-        before = deeds.get(name, (0, 0))
-        deeds[name] = (before[0] + tried, before[1] + accepted)

@@ -21,7 +21,7 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State, grades_from_prior
 from infgp.sample import compiled
-from infgp.sample.moves import Deeds, add
+from infgp.sample.moves import Deeds
 from infgp.sample.moves.collapsed import changed, prior_numbers
 
 #: Chance that the second anchor is one of the first's nearest inputs, and how many these are.
@@ -119,16 +119,16 @@ def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model)
     """
     if data.y.size < 3:
         return state, {}
-    priors, deeds = prior_numbers(model, data), Deeds()
+    priors, accepted = prior_numbers(model, data), 0
 
     def proposals(setting: compiled.Setting, chain: compiled.MutableState) -> None:
+        nonlocal accepted
         for _ in range(REALLOCATIONS):
             shifts = priors.variances[1, 0] > 0.0 and rng.random() < SHIFT
             shift = SHIFT_MEAN * rng.standard_normal() if shifts else 0.0
             there, back = (rng.random(2) < (SPATIAL if setting.local > 0.0 else 0.0)).tolist()
             i, j = anchor_pair(rng, setting.x)
             uniforms, threshold = rng.random(setting.y.size), -rng.standard_exponential()
-            accepted = compiled.reallocate(setting, chain, priors, i, j, shift, there, back, uniforms, threshold)
-            add(deeds, {"reallocation": (1, int(accepted))})
+            accepted += compiled.reallocate(setting, chain, priors, i, j, shift, there, back, uniforms, threshold)
 
-    return changed(proposals, state, data, model), deeds
+    return changed(proposals, state, data, model), {"reallocation": (REALLOCATIONS, accepted)}

@@ -7,9 +7,9 @@ from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.surface import Conditioned
 from infgp.predict.targets import MeanTarget, TargetLaw
+from infgp.search.acquisition import HALVINGS, PATIENCE, assume, best_of, local_reach, suggest
 from infgp.search.optimizer import Optimizer
 from infgp.search.proposal import ACQUISITIONS
-from infgp.search.suggestion import HALVINGS, PATIENCE, assume, best_of, local_reach, suggest
 from infgp.space import Choice, Float, Int, Space
 from tests.exact import central_differences, learned_from
 from tests.sample.test_chain import two_surfaces
@@ -112,7 +112,7 @@ def test_suggestions_are_snapped(acquisition, rng):
 def test_local_sampling_shrinks_and_restarts(rng, monkeypatch):
     """Candidates stay near the best point, nearer the longer it has not moved; then the whole space is searched."""
     everywhere = np.array([0.01, 0.02])
-    monkeypatch.setattr("infgp.search.suggestion.maximise", lambda *_: (everywhere, 0.0))
+    monkeypatch.setattr("infgp.search.acquisition.maximise", lambda *_: (everywhere, 0.0))
     d, space = 2, Space.of({"a": Float(0.0, 1.0), "b": Float(0.0, 1.0)})
     none = np.empty((0, d))
     model = Model("se", Priors().resolve(d), ard=True)
