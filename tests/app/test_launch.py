@@ -13,8 +13,9 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from infgp.app.cli import main
-from infgp.app.launch import ERROR, INSTEAD_OF, Plan, _open, _Run, _signals, distributions, hide_password
+from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals
 from infgp.app.spacefile import read_space
+from infgp.app.storage import Plan, distributions, hide_password, open_study
 from infgp.app.workers import Answer
 
 OBJECTIVE = """
@@ -185,7 +186,7 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
     space = read_space("space.toml")
     plan = Plan("objective:f", "space.toml", 5, storage=URL)
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
-        study, storage = _open(plan, space)
+        study, storage = open_study(plan, space)
     with _signals() as signals:
         heard = []
         run = _Run(plan, space, study, storage, signals, heard.append)

@@ -91,9 +91,10 @@ def run(options: argparse.Namespace) -> int:
     """The command ``infgp run``: its exit code."""
     optuna = require("optuna", "cli")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    from infgp.app.launch import Interrupted, Plan, hide_password
+    from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
     from infgp.app.live import conclude, live
+    from infgp.app.storage import Plan, hide_password
 
     settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
     settings["storage"] = options.storage or os.environ.get("INFGP_STORAGE") or Plan.storage

@@ -8,69 +8,40 @@ slow ones by Optuna's heartbeat. Workers never see the storage, and no message s
 from __future__ import annotations
 
 import math
-import re
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.spacefile import read_space
+from infgp.app.storage import MISSED_BEATS, Plan, StorageError, distributions, first_line, hide_password, open_study
 from infgp.app.workers import Answer, EvaluationError, Worker
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
-from infgp.space import Float, Int, Parameter, Point, Space
+from infgp.space import Point, Space
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.distributions import BaseDistribution
     from optuna.storages import RDBStorage
     from optuna.trial import FrozenTrial, Trial
 
 T = TypeVar("T")
 
-#: Tries to open a storage; several runs that make its tables at once get into each other's way.
-OPENINGS = 4
-#: A trial is lost when so many heartbeats are missing.
-MISSED_BEATS = 3
 #: Longest wait, in seconds, before the run looks around.
 GLANCE = 0.5
-#: User attributes: why a trial failed, and which trial's value one holds that another run gave up too early.
-ERROR, INSTEAD_OF = "infgp:error", "infgp:instead_of"
-
-
-class StorageError(InfGPError):
-    """The storage cannot be opened, or has stopped answering."""
+#: User attribute of a trial: why it failed.
+ERROR = "infgp:error"
+#: User attribute of a trial that was added to hold a value: the number of the trial that the value belongs to, which
+#: another run had given up while it was still being evaluated.
+INSTEAD_OF = "infgp:instead_of"
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
     """The run was stopped by Ctrl-C or SIGTERM."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What ``infgp run`` was asked for; the names are those of its options."""
-
-    objective: str
-    space: str
-    trials: int
-    jobs: int = 1
-    storage: str = field(default="sqlite:///infgp.db", repr=False)  # may hold a password
-    study: str | None = None
-    minimize: bool = False
-    seed: int | None = None
-    keep_going: bool = False
-    heartbeat: int = 10
-    patience: int = 60
-
-    @property
-    def name(self) -> str:
-        """Name of the study."""
-        return self.study or self.objective
 
 
 @dataclass
@@ -85,42 +56,6 @@ class Progress:
 
 
 Listener = Callable[[Progress], object]
-
-
-def hide_password(url: str, text: str) -> str:
-    """`text` without any password that the storage URL holds.
-
-    Examples
-    --------
-    >>> hide_password("postgresql://ann:s%40cret@db/x", "cannot reach postgresql://ann:s%40cret@db/x: s@cret")
-    'cannot reach postgresql://ann:***@db/x: ***'
-    """
-    found = re.findall(r"://[^/?#]*?:([^/?#]*)@", url) + re.findall(r"://[^:]*:(.*)@", url)
-    found += re.findall(r"[?&][^=&]*(?:pass|pwd|secret|token)[^=&]*=([^&#]*)", url, re.IGNORECASE)
-    secrets = {form for secret in found for form in (secret, unquote(secret)) if form}
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return text
-
-
-def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """Optuna's distributions for a space.
-
-    Examples
-    --------
-    >>> distributions(Space.of({"x": Float(0.0, 1.0)}))["x"].high
-    1.0
-    """
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    def one(parameter: Parameter) -> BaseDistribution:
-        if isinstance(parameter, Float):
-            return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
-        if isinstance(parameter, Int):
-            return IntDistribution(parameter.low, parameter.high, log=parameter.log)
-        return CategoricalDistribution(tuple(parameter.options))
-
-    return {name: one(p) for name, p in zip(space.names, space.parameters, strict=True)}
 
 
 def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
@@ -164,7 +99,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
         warnings.simplefilter("ignore", ExperimentalWarning)
         warnings.filterwarnings("ignore", "Heartbeat of storage is supposed to be used")
         try:
-            study, storage = _open(plan, space)
+            study, storage = open_study(plan, space)
             with _signals() as signals:
                 _Run(plan, space, study, storage, signals, listen, idle=[worker]).go()
         finally:
@@ -181,52 +116,6 @@ def _hire(objective: str, space: Space) -> Worker:
         worker.stop()
         raise EvaluationError(f"{objective} cannot be evaluated: {answer.error}")
     return worker
-
-
-def _open(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
-    """The study, made if it is not there."""
-    import optuna
-    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
-
-    from infgp.optuna import InfGPSampler
-
-    def fail(why: str, remedy: str) -> StorageError:
-        return StorageError(hide_password(plan.storage, f"The storage {plan.storage} {why}; {remedy}"))
-
-    settings: dict[str, Any] = {"pool_pre_ping": True}  # connections that a restarted server has dropped
-    if plan.storage.startswith("sqlite"):
-        settings["connect_args"] = {"timeout": 60}  # seconds to wait for others to write
-    direction: Literal["minimize", "maximize"] = "minimize" if plan.minimize else "maximize"
-    sampler = InfGPSampler(seed=plan.seed, search_space=distributions(space))
-    for attempt in range(1, OPENINGS + 1):
-        try:
-            storage = optuna.storages.RDBStorage(
-                plan.storage,
-                settings,
-                heartbeat_interval=plan.heartbeat,
-                grace_period=MISSED_BEATS * plan.heartbeat,
-            )
-            study = optuna.create_study(
-                storage=storage, sampler=sampler, study_name=plan.name, direction=direction, load_if_exists=True
-            )
-            break
-        except (ArgumentError, NoSuchModuleError, ValueError) as error:
-            raise fail(
-                f"is not a database URL ({_line(error)})",
-                "write e.g. sqlite:///study.db or postgresql+psycopg://user:password@host/database.",
-            ) from None
-        except ImportError as error:
-            raise fail(
-                f"needs a driver that is not installed ({_line(error)})",
-                "install it: 'psycopg[binary]' for postgresql+psycopg://…, pymysql for mysql+pymysql://…",
-            ) from None
-        except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError) as error:
-            if attempt == OPENINGS:
-                raise fail(
-                    f"cannot be opened ({_line(error)})", "check that it is up and that the URL is right."
-                ) from None
-            time.sleep(0.3 * attempt)
-    return study, storage
 
 
 @dataclass
@@ -447,7 +336,7 @@ class _Run:
                 if time.monotonic() - begin > self.plan.patience or len(self.signals) > 1:
                     message = (
                         f"The storage {self.plan.storage} has not answered for {self.plan.patience} seconds "
-                        f"({_line(error)}); once it is up, run the same command to go on."
+                        f"({first_line(error)}); once it is up, run the same command to go on."
                     )
                     raise StorageError(hide_password(self.plan.storage, message)) from None
             self.listen(Progress([], len(self.evaluating), self.plan.trials, note="the storage does not answer"))
@@ -474,14 +363,6 @@ def _signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _line(error: BaseException) -> str:
-    """The first line of what the innermost error says."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    lines: Sequence[str] = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0]
 
 
 def _short(point: Point | dict[str, Any]) -> str:

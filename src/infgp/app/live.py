@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from infgp.app.launch import Listener, Plan, Progress, counts
+from infgp.app.launch import Listener, Progress, counts
+from infgp.app.storage import Plan
 from infgp.errors import InfGPError, require
 from infgp.optuna import OFF_SURFACE
 
