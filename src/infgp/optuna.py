@@ -48,8 +48,6 @@ NU = "infgp:nu"
 FAILED = "infgp:failed"
 #: System attribute of a trial: the values that it has been given while it runs, and may not have asked for yet.
 GIVEN = "infgp:given"
-#: Constraints beyond this are as good as infinite.
-LARGEST_CONSTRAINT = 1e150
 #: First number of the key that the randomness of single parameters is derived from; `Optimizer` uses smaller ones.
 INDEPENDENT = 100
 
@@ -317,11 +315,7 @@ class InfGPSampler(BaseSampler):
         point = _point(memory, trial)
         if point is None:
             return False
-        limits = {
-            name: float(np.clip(value, -LARGEST_CONSTRAINT, LARGEST_CONSTRAINT))
-            for name, value in (_constraints(trial) if outcome else {}).items()
-        }
-        memory.optimizer.tell(point, outcome, constraints=limits)
+        memory.optimizer.tell(point, outcome, constraints=_constraints(trial) if outcome else None)
         return True
 
     def _note(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:

@@ -306,7 +306,7 @@ class Optimizer:
     @property
     def observations(self) -> tuple[Observation, ...]:
         """Everything told, in its order."""
-        return tuple(replace(o, point=dict(o.point)) for o, _ in self._told())
+        return tuple(replace(o, point=dict(o.point), constraints=dict(o.constraints)) for o, _ in self._told())
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -444,7 +444,9 @@ class Optimizer:
         """
         standing = self._standing
         problem = self._setup.problem(self._told(standing))
-        name, series = list(problem.objectives.items())[check_int("objective", objective, 0)]
+        if check_int("objective", objective, 0) >= len(self.directions):
+            raise InvalidInputError(f"objective must be below {len(self.directions)}, but got {objective!r}.")
+        name, series = list(problem.objectives.items())[objective]
         if not series.y.size:
             raise InvalidInputError("Nothing is known yet: tell at least one reward first.")
         with one_blas_thread():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from infgp.errors import InvalidInputError
+from infgp.search.learning import LARGEST
 from infgp.space import Point
 
 
@@ -138,8 +139,8 @@ def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) ->
         pairs = (
             values.items() if isinstance(values, Mapping) else zip(map(str, range(len(values))), values, strict=True)
         )
-        named = {str(name): float(value) for name, value in pairs}
-    except (TypeError, ValueError):
+        named = {str(name): min(max(float(value), -LARGEST), LARGEST) for name, value in pairs}
+    except (TypeError, ValueError, OverflowError):
         named = {"": math.nan}
     if any(map(math.isnan, named.values())):
         raise InvalidInputError(
