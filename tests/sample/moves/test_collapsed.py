@@ -14,10 +14,10 @@ from infgp.core.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Pri
 from infgp.core.surface import log_joint, log_likelihood
 from infgp.errors import NumericalError
 from infgp.sample import compiled
-from infgp.sample.chain import COLLAPSED_SWEEP, run_collapsed, start_state, sweep
+from infgp.sample.chain import COLLAPSED_SWEEP, apply, run_collapsed, start_state, sweep
 from infgp.sample.compiled import densities, splits
-from infgp.sample.moves import apply, hyper
 from infgp.sample.moves import assign as assign_module
+from infgp.sample.moves import hyper
 from infgp.sample.moves import split_merge as split_merge_module
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import KERNEL_CODE
