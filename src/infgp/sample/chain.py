@@ -329,7 +329,7 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
         deeds["split or merger"] = (tries, accepted)
         compiled.draw_trend(rng, setting, chain, priors)
         deeds["step of the length-scales"] = compiled.redraw_grades(rng, setting, chain, priors)
-        compiled.draw_scales(rng, setting, chain, priors)
+        hyper.slice_scales(rng, setting, chain, priors)
 
     return changed(moves, state, data, model), deeds
 

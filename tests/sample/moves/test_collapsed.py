@@ -600,3 +600,26 @@ def test_a_chain_that_goes_on_is_not_heated(monkeypatch, rng):
     begins, goes_on = heats
     assert begins == pytest.approx([1.0, 10**-0.75, 10**-1.5, 10**-2.25, 0, 0, 0, 0])
     assert goes_on.tolist() == [0.0] * 8
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("options", [{"noise_variance": np.full(20, 0.01)}, {}])
+def test_one_reward_beyond_all_measure_does_not_hang_a_fit(options, constant):
+    """A log evidence of −1e23 swallows the level of a slice, which then shrinks to nothing."""
+    rng = np.random.default_rng(0)
+    x = rng.random((20, 2))
+    y = np.sin(6.0 * x[:, 0])
+    y[7] = 1e12
+    if constant:
+        x[:, 1], y[7] = 0.5, 1e9
+    model = InfiniteGP(surface_scales="shared", n_warmup=60, n_samples=10, random_state=0).fit(x, y, **options)
+    assert np.isfinite(model.predict(x)).all()
+    assert np.abs(model.predict_main(x[:7])).max() < 2.0  # shared scales are inflated by it, but not the surface
+    assert model.off_surface_probability_[7] > 0.9
+
+
+def test_scales_of_what_is_not_a_number_are_not_drawn(rng):
+    model, x = free_model(0.0), rng.random((6, 1))
+    state = replace(prior_draw(rng, x, model), beta=np.array([np.nan, 0.0]))
+    with pytest.raises(NumericalError, match="evidence of the surfaces is not a number"):
+        hyper.draw_scales(rng, state, Data(x, np.zeros(6)), model)

@@ -25,6 +25,10 @@ from infgp.sample.compiled.densities import (
 #: few evaluations more, shorter means smaller steps; either is correct. Length-scales of inputs that do not matter are
 #: as wide as their prior.
 WIDTH = 5.0
+#: Most points that are tried on a line. An interval that is halved this often is shorter than rounding errors.
+MOST_TRIES = 100
+#: Length of an interval, in units of log scale, below which nothing is to be gained; the current point stays.
+LEAST_WIDTH = 1e-12
 #: Length-scales that get a line of their own in each update, chosen at random where there are more inputs.
 LINES = 8
 
@@ -88,7 +92,9 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     Lines along log σ² and log τ², one in a random direction of (log σ², log ℓ), which go together, and with several
     length-scales one along each (some of them, past eight). On each line an interval is thrown over the current point
     and shrunk until a point on the slice is found (Neal 2003), after four to five evaluations. There is no stepping
-    out: with a fixed length the transition is reversible without it, and cheaper. Returns the number of evaluations.
+    out: with a fixed length the transition is reversible without it, and cheaper. Where rounding hides the slice (a log
+    evidence of −1e20 swallows its level), the point stays. Returns the number of evaluations, or −1 if the evidence of
+    the current point is not a number.
     """
     order, starts = group_order(chain.labels)
     x, noise = own_inputs(setting, chain, order), entries(setting.noise, order)
@@ -103,6 +109,8 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     fill_blocks(setting.kernel, x, starts, phi, rho)
     value = scales_log_prior(theta, priors)
     value += blocks_log_evidence(rho, r, noise, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
+    if math.isnan(value):
+        return -1
     evaluations = 1
     lines = lines_of(rng, priors)
     for line in range(lines.shape[0]):
@@ -116,7 +124,9 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
         level = value - rng.standard_exponential()
         left = -WIDTH * rng.random()
         right = left + WIDTH
-        while left < right:
+        for _ in range(MOST_TRIES):
+            if not right - left > LEAST_WIDTH:
+                break
             t = left + (right - left) * rng.random()
             for k in range(theta.size):
                 proposal[k] = theta[k] + t * step[k]

@@ -9,6 +9,7 @@ import numpy as np
 
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Fixed
+from infgp.errors import NumericalError
 from infgp.sample import compiled
 from infgp.sample.moves.collapsed import changed, prior_numbers
 
@@ -40,4 +41,15 @@ def draw_grades(rng: np.random.Generator, state: State, data: Data, model: Model
 def draw_scales(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
     """σ², τ² and ℓ by slices; see :func:`infgp.sample.compiled.draw_scales`."""
     priors = prior_numbers(model, data)
-    return changed(lambda setting, chain: compiled.draw_scales(rng, setting, chain, priors), state, data, model)
+    return changed(lambda setting, chain: slice_scales(rng, setting, chain, priors), state, data, model)
+
+
+def slice_scales(
+    rng: np.random.Generator, setting: compiled.Setting, chain: compiled.MutableState, priors: compiled.PriorNumbers
+) -> None:
+    """The compiled move, with an error where the evidence is not a number."""
+    if compiled.draw_scales(rng, setting, chain, priors) < 0:
+        sigma2, tau2, nu = (float(scale) for scale in chain.scales)
+        raise NumericalError(
+            "The evidence of the surfaces is not a number", sigma2=sigma2, tau2=tau2, nu=nu, n=int(setting.y.size)
+        )
