@@ -961,3 +961,85 @@ def test_saved_files_have_ordinary_permissions(tmp_path):
 def test_errors_of_saving_name_the_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"missing/run\.json'$"):
         started().save(tmp_path / "missing" / "run.json")
+
+
+# --- Files that somebody has changed ----------------------------------------------------------------------------------
+
+
+def tampered(**changes):
+    """A saved optimizer with other values in the last state of its chain."""
+    optimizer = started()
+    optimizer.ask()
+    content = json.loads(text(optimizer))
+    state = content["chains"]["objective"]["states"][-1]
+    for name, value in changes.items():
+        state[name] = value(state[name]) if callable(value) else value
+    return content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": lambda old: [1000, *old[1:]]},
+        {"labels": lambda old: [-1, *old[1:]]},
+        {"labels": lambda old: [1, *old[1:]]},
+        {"labels": lambda old: [old]},
+        {"phi": [[math.nan]]},
+        {"phi": [[0.0]]},
+        {"beta": [math.nan, 0.0]},
+        {"beta": [math.inf, 0.0]},
+        {"sigma2": [0.0]},
+        {"sigma2": [-1.0]},
+        {"tau2": [math.inf]},
+        {"nu": math.nan},
+        {"nu": 0.0},
+        {"scale": [1.0, 1.0, 1.0, 1.0, 1.0]},
+        {"scale": [0.0]},
+        {"scale": [[1.0]]},
+        {"grade": [0, 0, 0, 0, 0]},
+        {"grade": [0.5, 9]},
+        {"grade": []},
+    ],
+    ids=map(str, range(19)),
+)
+def test_chains_that_no_sampler_made_are_refused(change):
+    assert Optimizer.from_json(tampered()).ask()
+    with pytest.raises(InvalidInputError, match="damaged"):
+        Optimizer.from_json(tampered(**change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"entropy": ["-5", "1"]},
+        {"entropy": ["1" + "0" * 4000, "1"]},
+        {"entropy": "-5"},
+        {"chains": {"objective": {"n": 6, "unit": [0.0, 0.0], "states": []}}},
+        {"chains": []},
+        {"designed": 2**70, "asked": "many"},
+        {"observations": [[[[]]]]},
+        {"space": {"parameters": [{"name": "x", "type": "Float", "low": 0, "high": 10**400}]}},
+    ],
+    ids=map(str, range(8)),
+)
+def test_other_content_that_cannot_be(change):
+    with pytest.raises(InvalidInputError):
+        Optimizer.from_json(tampered() | change)
+
+
+def test_designs_have_a_size_that_fits_into_memory():
+    content = tampered()
+    content["options"]["n_initial"] = 2**40
+    with pytest.raises(InvalidInputError, match="n_initial must be at most"):
+        Optimizer.from_json(content)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\x00", b"[" * 100_000, b"1" * 5_000, b'{"a": ' + b"9" * 5_000 + b"}", b"\x00" * 10], ids=len
+)
+def test_files_that_are_no_json_are_refused_in_a_sentence(content, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"run\.json cannot be read as JSON") as error:
+        Optimizer.load(path)
+    assert len(str(error.value)) < 600

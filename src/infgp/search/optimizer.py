@@ -26,6 +26,8 @@ from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Parameter, Point, Space
 
 DIRECTIONS = ("maximize", "minimize")
+#: Points of a design at most.
+LARGEST_DESIGN = 2**20
 #: First number of the key that the randomness of a suggestion is derived from.
 STEP = 0
 #: First number of the key that the randomness of the design is derived from.
@@ -124,6 +126,8 @@ class Optimizer:
         bent = (target != "mean" and surfaces is None) if bend is None else bend
         searched = Space.of(space)
         first = 2 * (len(searched.names) + 1) if n_initial is None else check_int("n_initial", n_initial, 1)
+        if first > LARGEST_DESIGN:
+            raise InvalidInputError(f"n_initial must be at most {LARGEST_DESIGN}, but got {n_initial!r}.")
         self._setup = Setup(searched, directions, strategy, options, bent, first)
         self._entropy = self._design_entropy = _entropy(seed)
         self._log: Log = []  # only grows; what counts of it says the standing

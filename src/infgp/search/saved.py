@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import tempfile
@@ -15,6 +16,7 @@ import numpy as np
 
 from infgp.core import priors as prior_classes
 from infgp.core.model import OWN_GRADES, State
+from infgp.core.partition import canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
 from infgp.errors import InvalidInputError, check_int
@@ -26,6 +28,8 @@ from infgp.space import Space
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
 VERSION = 2
+#: Bits of a number that randomness is derived from, at most.
+MOST_BITS = 4096
 #: Classes that a saved prior may be of.
 PRIORS = ("Fixed", "Gamma", "InverseGamma", "LogNormal", "Normal", "UniformPhi")
 
@@ -70,10 +74,11 @@ def read(path: str | os.PathLike[str]) -> Any:
     """The content of a JSON file."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also what is no text, too deep, or has numbers of 5 000 digits
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
         raise InvalidInputError(
-            f"{os.fspath(path)} is not JSON ({error}); give a file that Optimizer.save wrote."
-        ) from error
+            f"{os.fspath(path)} cannot be read as JSON ({reason}); give a file that Optimizer.save wrote."
+        ) from None
 
 
 def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[int, int]) -> dict[str, Any]:
@@ -119,8 +124,9 @@ def damage_named() -> Iterator[None]:
         yield
     except InvalidInputError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInputError(f"The saved optimizer is damaged: {error!r} is missing or malformed.") from error
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        reason = repr(error)[:200]
+        raise InvalidInputError(f"The saved optimizer is damaged: {reason} is missing or malformed.") from error
 
 
 def options_from_json(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,6 +147,8 @@ def options_from_json(content: Mapping[str, Any]) -> dict[str, Any]:
 def entropy_from_json(content: Mapping[str, Any]) -> tuple[int, int]:
     """The numbers that randomness is derived from."""
     first, design = map(int, content["entropy"])
+    if not (0 <= first < 2**MOST_BITS and 0 <= design < 2**MOST_BITS):
+        raise ValueError("entropy")
     return first, design
 
 
@@ -220,14 +228,30 @@ def chain_to_json(chain: WarmChain) -> dict[str, Any]:
 
 def chain_from_json(entry: Mapping[str, Any], d: int, n_values: int) -> WarmChain:
     """The chain that :func:`chain_to_json` described; ValueError unless it fits d dimensions and n_values values."""
-    n, (location, scale) = check_int("n", entry["n"], 1), entry["unit"]
+    n, (location, scale) = check_int("n", entry["n"], 1), map(float, entry["unit"])
     states = tuple(_state(state) for state in entry["states"])
-    shapes = {(s.labels.shape, s.beta.shape, s.phi.shape, s.sigma2.shape, s.tau2.shape) for s in states}
-    known = set(range(len(OWN_GRADES)))
-    graded = all(s.grade.size in (1, s.n_surfaces + 1) and set(s.grade.tolist()) <= known for s in states)
-    if shapes != {((n,), (d + 1,), (1, d), (1,), (1,))} or n > n_values or not graded:
+    if not states or n > n_values or not all(_sound(state, n, d) for state in states):
         raise ValueError("chain")
-    return WarmChain(states, n, RewardScale(float(location), float(scale)))
+    if not (math.isfinite(location) and 0.0 < scale < math.inf):
+        raise ValueError("unit")
+    return WarmChain(states, n, RewardScale(location, scale))
+
+
+def _sound(state: State, n: int, d: int) -> bool:
+    """Whether a state could have come from a chain for n values of d inputs: compiled code trusts it blindly."""
+    shapes = (state.labels.shape, state.beta.shape, state.phi.shape, state.sigma2.shape, state.tau2.shape)
+    if shapes != ((n,), (d + 1,), (1, d), (1,), (1,)) or state.scale.ndim != 1 or state.grade.ndim != 1:
+        return False
+    surfaces = int(state.labels.max()) + 1
+    positive = np.concatenate((state.phi[0], state.sigma2, state.tau2, state.scale, [state.nu]))
+    return bool(
+        np.array_equal(canonical(state.labels), state.labels)
+        and np.isfinite(state.beta).all()
+        and ((positive > 0.0) & (positive < np.inf)).all()
+        and state.scale.size in (1, surfaces + 1)
+        and state.grade.size in (1, surfaces + 1)
+        and np.isin(state.grade, np.arange(len(OWN_GRADES))).all()
+    )
 
 
 def _plain(state: State) -> dict[str, Any]:
