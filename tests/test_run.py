@@ -1,6 +1,6 @@
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
@@ -174,6 +174,77 @@ def test_a_reward_that_is_no_number_is_raised_with_nothing_left_pending():
     with pytest.raises(InvalidInputError, match="A reward must be a number"):
         maximize(lambda x: "good", optimizer, 6)
     assert (optimizer.observations, optimizer.pending) == ((), ())
+
+
+class Together(Executor):
+    """Runs jobs when three of them have been submitted, so that they are done together."""
+
+    _max_workers = 3
+
+    def __init__(self):
+        self.waiting = []
+
+    def submit(self, call, *args):
+        job = Future()
+        self.waiting.append((job, call, args))
+        if len(self.waiting) == 3:
+            for done, function, given in self.waiting:
+                try:
+                    done.set_result(function(*given))
+                except Exception as error:
+                    done.set_exception(error)
+            self.waiting = []
+        return job
+
+
+def test_what_others_have_evaluated_is_told_before_an_error_is_raised():
+    """One of three jobs that are done together returns a string, or raises: the other two are told."""
+    for bad in ("good", ZeroDivisionError("no")):
+        calls = []
+
+        def f(x, bad=bad, calls=calls):
+            calls.append(x)
+            if len(calls) == 2 and isinstance(bad, Exception):
+                raise bad
+            return bad if len(calls) == 2 else -x
+
+        with pytest.raises((InvalidInputError, ZeroDivisionError)) as error:
+            maximize(f, LINE, 9, seed=0, executor=Together())
+        assert len(error.value.optimizer.observations) == 2
+        assert error.value.optimizer.pending == ()
+
+
+def test_a_broken_callback_and_a_broken_pool_lose_nothing():
+    def broken(optimizer, observation):
+        if len(optimizer.observations) == 3:
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken") as error:
+        maximize(hill, LINE, 6, seed=0, callbacks=(broken,))
+    assert len(error.value.optimizer.observations) == 3
+
+    class Breaking(Together):
+        def submit(self, call, *args):
+            if len(told) == 3:
+                raise BrokenExecutor("the pool is broken")
+            return super().submit(call, *args)
+
+    told = []
+    with pytest.raises(BrokenExecutor) as error:
+        maximize(hill, LINE, 9, seed=0, executor=Breaking(), callbacks=(lambda o, _: told.append(1),))
+    assert len(error.value.optimizer.observations) == 3
+
+
+def test_ctrl_c_during_the_final_recommendation_loses_nothing(monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Optimizer, "recommend", interrupted)
+    result = maximize(hill, LINE, 3, seed=0)
+    assert len(result.observations) == 3
+    assert result.recommendation is None
+    assert result.stopped_by == "interrupt"
+    assert "luckiest" in str(result)
 
 
 def test_an_error_in_a_callback_is_raised_and_the_reward_kept():

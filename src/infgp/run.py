@@ -9,6 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from infgp.calling import caller
 from infgp.errors import InvalidInputError, check_int, check_positive, require
 from infgp.progress import progress_bar
@@ -126,6 +128,13 @@ def maximize(
     Result
         Also after Ctrl-C, with what there is.
 
+    Raises
+    ------
+    Exception
+        Whatever `f` (unless it is caught), a callback or the executor raises, and InvalidInputError for a reward that
+        is no number. Everything else that has been evaluated is told first, and the exception has the optimizer with
+        all of it as its attribute ``optimizer``.
+
     Examples
     --------
     >>> import infgp
@@ -208,22 +217,35 @@ def _run(
                     stopped_by = "time"
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                good = [job for job in done if job.exception() is None or isinstance(job.exception(), catch)]
-                stop = [finish(running.pop(job), _value(job)) for job in good]
-                for job in done.difference(good):  # only now, when all that can be told is told
-                    job.result()  # raises
-                if any(stop):
+                stop, errors = False, []
+                for job in done:
+                    try:  # what one job or callback has done wrong does not keep the others from being told
+                        if job.exception() is not None and not isinstance(job.exception(), catch):
+                            job.result()  # raises
+                        stop |= finish(running.pop(job), _value(job))
+                    except Exception as error:
+                        errors.append(error)
+                if errors:
+                    raise errors[0]
+                if stop:
                     stopped_by = "callback"
                     break
         except KeyboardInterrupt:
             stopped_by = "interrupt"
+        except Exception as error:
+            error.optimizer = optimizer  # type: ignore[attr-defined]
+            raise
         finally:
             for job in running:
                 job.cancel()
             for point in optimizer.pending[waiting:]:
                 optimizer.withdraw(point)
+    try:
+        recommendation = _recommendation(optimizer)
+    except KeyboardInterrupt:  # whoever wants it can ask the optimizer
+        recommendation, stopped_by = None, "interrupt"
     return Result(
-        recommendation=_recommendation(optimizer),
+        recommendation=recommendation,
         best_observed=optimizer.best_observed,
         observations=optimizer.observations[told:],
         seconds=time.monotonic() - begin,
@@ -274,6 +296,6 @@ def _recommendation(optimizer: Optimizer) -> Recommendation | None:
     """The recommendation; where there is none, the run is not lost with it."""
     try:
         return optimizer.recommend()
-    except (ArithmeticError, ValueError) as error:
+    except (ArithmeticError, np.linalg.LinAlgError, InvalidInputError) as error:
         logger.warning("There is no recommendation: %s", error)
         return None
