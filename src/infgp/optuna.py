@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from infgp.core.forks import renew_after_fork
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
 from infgp.predict.mixture import off_surface_probability
@@ -161,13 +162,20 @@ class InfGPSampler(BaseSampler):
         self._store_beliefs = store_beliefs
         self._memory: _Memory | None = None
         self._searched = ("", IntersectionSearchSpace())  # a study's name, and what its trials have in common
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Make the lock anew, held by nobody."""
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.RLock())
+        vars(self).update(state)
+        self.renew_locks()
+        renew_after_fork(self)
 
     def reseed_rng(self) -> None:
         """Take fresh randomness; Optuna calls this for jobs that run in parallel."""

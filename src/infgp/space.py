@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
@@ -328,7 +328,11 @@ class Space:
 
     def to_unit(self, points: Sequence[Mapping[str, object]]) -> FloatArray:
         """Points to the unit cube, shape (m, d); each is validated first."""
+        if isinstance(points, Mapping | str) or not isinstance(points, Iterable):
+            raise InvalidInputError(f"points must be a sequence of mappings from names to values, but got {points!r}.")
         valid = [self.validate(point) for point in points]
+        if not valid:
+            return np.empty((0, self.d))
         items = zip(self.names, self.parameters, strict=True)
         return np.hstack([p.encode([point[name] for point in valid]) for name, p in items if p.width])
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from infgp.core.scaling import InputScale, RewardScale
+from infgp.core.scaling import InputScale, RewardScale, check_variances
+from infgp.errors import InvalidInputError
 
 
 def test_outliers_do_not_set_the_unit(rng):
@@ -30,3 +31,17 @@ def test_inputs_fill_the_cube(rng):
     unit = InputScale.fit(x).to_unit(x)
     assert np.allclose(unit.min(axis=0), 0.0)
     assert np.allclose(unit.max(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("y", [[0.3] * 7, [0.1 + 0.2, 0.3] * 4, [1e300] * 3, [1e-320, 2e-320, 0.0], [5.0]])
+def test_rewards_that_do_not_differ_have_the_unit_one(y):
+    assert RewardScale.fit(np.array(y)).scale == 1.0
+
+
+def test_rewards_that_differ_by_little_have_a_unit_of_their_own():
+    assert RewardScale.fit(1e6 + 1e-6 * np.arange(9.0)).scale == pytest.approx(2.72e-6, rel=0.01)
+
+
+def test_variances_beyond_floats_are_refused():
+    with pytest.raises(InvalidInputError, match="noise_variance must be made of numbers"):
+        check_variances([10**400], 1)

@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.surface import Conditioned
+from infgp.errors import NumericalError
 from infgp.predict.mixture import Mixture, main_surface, off_surface_probability, predictive, sample_rewards
 from infgp.predict.paths import draw_path
 from infgp.predict.targets import TargetLaw
@@ -51,6 +52,19 @@ def test_quantiles_of_one_component_and_of_far_modes():
     assert one.quantile(np.array([0.975]))[0, 0] == pytest.approx(2.0 + 3.0 * 1.959964, abs=1e-5)
     far = Mixture(np.array([[0.5, 0.5]]), np.array([[0.0, 1e9]]), np.array([[1e-12, 1.0]]))
     assert far.quantile(np.array([0.25]))[0, 0] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("mean", [1e11, -3e12, 1e15])
+def test_quantiles_where_means_dwarf_the_spread(mean):
+    mix = Mixture(np.full((1, 2), 0.5), np.array([[mean, mean]]), np.ones((1, 2)))
+    assert mix.quantile(np.array([0.05, 0.95]))[0] == pytest.approx(
+        [mean - 1.64485, mean + 1.64485], abs=4 * np.spacing(mean)
+    )
+
+
+def test_quantiles_that_cannot_be_found_are_an_error():
+    with pytest.raises(NumericalError, match="quantile was not found"):
+        Mixture(np.ones((1, 1)), np.array([[np.nan]]), np.ones((1, 1))).quantile(np.array([0.5]))
 
 
 def one_surface(n, d, lengthscale, sigma2, tau2, nu=1e-14):

@@ -2,9 +2,11 @@ import json
 import logging
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -1043,3 +1045,83 @@ def test_files_that_are_no_json_are_refused_in_a_sentence(content, tmp_path):
     with pytest.raises(InvalidInputError, match=r"run\.json cannot be read as JSON") as error:
         Optimizer.load(path)
     assert len(str(error.value)) < 600
+
+
+def test_a_symbolic_link_stays_one(tmp_path):
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "run.json"
+    link.symlink_to(tmp_path / "real" / "kept.json")
+    optimizer = started()
+    for _ in range(2):
+        optimizer.save(link)
+    assert link.is_symlink()
+    assert text(Optimizer.load(tmp_path / "real" / "kept.json")) == text(optimizer)
+    assert os.listdir(tmp_path / "real") == ["kept.json"]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
+    )
+    stale, fresh, alive = (
+        tmp_path / f".run.json.{pid}-1.tmp" for pid in (gone.stdout.strip(), f"{gone.stdout.strip()}0", os.getpid())
+    )
+    for path in (stale, fresh, alive):
+        path.write_text("half")
+    for path in (stale, alive):
+        os.utime(path, (0.0, 0.0))
+    started().save(tmp_path / "run.json")
+    assert not stale.exists()
+    assert fresh.exists()
+    assert alive.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_forked_while_another_thread_asks_can_go_on(monkeypatch):
+    optimizer, begun, go_on = started(), threading.Event(), threading.Event()
+    original = infgp.search.proposal.suggest
+
+    def slow(*args, **kwargs):
+        begun.set()
+        assert go_on.wait(60.0)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(infgp.search.proposal, "suggest", slow)
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(optimizer.ask)
+        assert begun.wait(60.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads, which is the point
+            child = os.fork()
+        if child == 0:
+            signal.alarm(50)
+            infgp.search.proposal.suggest = original
+            optimizer.ask()
+            os._exit(0)
+        go_on.set()
+        job.result()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("points", [None, 3, {"x": 0.5}, "x"])
+def test_points_that_are_no_points(points):
+    with pytest.raises(InvalidInputError, match="points must be a sequence"):
+        started().predict(points)
+
+
+def test_no_points_have_no_predictions():
+    assert [part.shape for part in started().predict([])] == [(0,), (0,)]
+
+
+def test_seeds_may_be_numbers_of_numpy():
+    assert Optimizer(LINE, seed=np.int64(3)).ask() == Optimizer(LINE, seed=3).ask()
+
+
+@pytest.mark.parametrize("value", [0.1 + 0.2, 1e14, -7.0, 0.0])
+def test_constant_rewards_are_uncertain_by_a_unit(value):
+    optimizer = Optimizer(LINE, seed=0, n_initial=3)
+    for x in np.linspace(0.0, 1.0, 7):
+        optimizer.tell({"x": x}, value)
+    best = optimizer.recommend()
+    assert best.mean == pytest.approx(value, abs=0.5)
+    assert best.std > 1e-3

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
+from infgp.core.forks import renew_after_fork
 from infgp.errors import NumericalError
 
 FloatArray = NDArray[np.float64]
@@ -25,8 +26,16 @@ class _OneThread:
     """Counts who is inside; the first to enter limits the libraries, and the last to leave gives them back."""
 
     def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
         self._limiter: Any = None
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Nobody is inside any more."""
+        self._lock, self._inside = threading.Lock(), 0
+        if self._limiter is not None:
+            self._limiter.restore_original_limits()
+            self._limiter = None
 
     def __enter__(self) -> None:
         with self._lock:

@@ -11,6 +11,10 @@ from infgp.errors import InvalidInputError
 
 #: Standardised rewards beyond this cannot be squared and summed safely.
 LARGEST_REWARD = 1e100
+#: Differences between rewards below this part of the largest reward are rounding errors.
+ROUNDING = 4.0 * np.finfo(np.float64).eps
+#: Differences between rewards below this, in the user's units, count as none: densities would overflow.
+SMALLEST_SPREAD = 1e-290
 #: Standardised rewards below the first and above the second are bent: they grow with the logarithm.
 STRAIGHT = (-1.0, 2.0)
 
@@ -27,7 +31,7 @@ def check_variances(values: object, n: int) -> FloatArray:
         return np.zeros(n)
     try:
         variances = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(f"noise_variance must be made of numbers, but got {values!r}.") from None
     if variances.shape != (n,):
         raise InvalidInputError(
@@ -92,8 +96,11 @@ class RewardScale:
     def fit(cls, y: FloatArray) -> RewardScale:
         """The scale of the rewards `y`, shape (n,).
 
-        Where most rewards are equal, their standard deviation is the unit; where all are, one is.
+        Where most rewards are equal, their standard deviation is the unit; where all are, but for rounding errors, or
+        where they differ by less than floats can resolve, one is.
         """
+        if np.ptp(y / 2.0) <= max(ROUNDING * float(np.max(np.abs(y))), SMALLEST_SPREAD):
+            return cls(float(np.median(y)), 1.0)
         low, middle, high = np.percentile(y, (16.0, 50.0, 84.0))
         with np.errstate(over="ignore"):
             candidates = (high / 2.0 - low / 2.0, float(np.std(y)), 1.0)

@@ -65,7 +65,8 @@ class Mixture:
         out = np.empty((m, q.size))
         for j, level in enumerate(q):
             ends = self.means + sd * ndtri(level)
-            slack = 1e-6 * sd.max(axis=1)  # a bracket of positive width, also where all components agree
+            # a bracket of positive width, also where all components agree or their means dwarf their spread
+            slack = 1e-6 * sd.max(axis=1) + 4.0 * np.spacing(np.abs(ends).max(axis=1))
             found = elementwise.find_root(
                 lambda y, i, level=level: _mixture_cdf(y, self.weights[i], self.means[i], sd[i]) - level,
                 (ends.min(axis=1) - slack, ends.max(axis=1) + slack),

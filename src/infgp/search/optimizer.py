@@ -12,6 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from infgp.core.forks import renew_after_fork
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Priors
@@ -133,6 +134,11 @@ class Optimizer:
         self._log: Log = []  # only grows; what counts of it says the standing
         self._standing = Standing()
         self._known: dict[str, tuple[int, WarmChain | None, Learned]] = {}  # and what it was learned from
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Make the locks anew, held by nobody: for processes that were forked while another thread was asking."""
         self._lock = threading.RLock()  # held to change the standing
         self._asking = threading.RLock()  # held while a point is chosen: two at once would choose the same
 
@@ -140,7 +146,9 @@ class Optimizer:
         return {name: value for name, value in vars(self).items() if name not in ("_lock", "_asking", "_known")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.RLock(), _asking=threading.RLock(), _known={})
+        vars(self).update(state, _known={})
+        self.renew_locks()
+        renew_after_fork(self)
 
     # --- Ask and tell ------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
 import stat
-import tempfile
+import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ from infgp.space import Space
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
 VERSION = 2
+#: Seconds after which a file that was being written by a process that is gone is removed.
+STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
 MOST_BITS = 4096
 #: Classes that a saved prior may be of.
@@ -39,35 +43,40 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
 
     The file has the permissions of the one that it replaces, or those of any new file of this process.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a symbolic link stays one
     text = json.dumps(content, allow_nan=False)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
-    try:
+        _tidy(target)
+        old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 if old is None else old)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode(target))
+        if old is not None:
+            os.chmod(temporary, old)  # whatever the umask says
         os.replace(temporary, target)
     except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def _mode(path: Path) -> int:
-    """Permissions that a file written in the ordinary way would have."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)  # there is no way to read it without setting it
-        os.umask(mask)
-        return 0o666 & ~mask
+def _tidy(target: Path) -> None:
+    """Remove what processes that were killed while they saved have left behind."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        pid = left.name.removeprefix(f".{target.name}.").partition("-")[0]
+        try:
+            os.kill(int(pid), 0)
+        except (ProcessLookupError, ValueError):
+            with suppress(OSError):  # a process of another machine may have this number, and have just finished
+                if time.time() - left.stat().st_mtime > STALE:
+                    left.unlink()
+        except OSError:  # it lives, and is somebody else's
+            pass
 
 
 def read(path: str | os.PathLike[str]) -> Any:
