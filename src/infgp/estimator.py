@@ -252,7 +252,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 'and sampler="truncated", or use LogNormal or UniformPhi.'
             )
         if truncated and not model.ard and not isinstance(lengthscale, Fixed):
-            # The discrete prior is the one that this sampler targets.
+            # The discrete prior is the one that this sampler draws under.
             grid = Grid.of(lengthscale, n_features, self.grid_size)
             model = replace(model, priors=replace(model.priors, lengthscale=grid))
         return model
@@ -292,7 +292,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         units: Units,
         chains: list[Draws],
     ) -> None:
-        """Set everything that `fit` learns, in one place and after all that can fail."""
+        """Set everything that `fit` learns, all at once, after everything that can fail."""
         states = [state for chain in chains for state in chain.states]
         off_surface = mixture.off_surface_probability([Conditioned(state, data, model) for state in states])
         traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}

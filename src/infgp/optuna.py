@@ -82,7 +82,7 @@ class _Memory:
 
 
 class InfGPSampler(BaseSampler):
-    """Optuna sampler that is not fooled by one lucky draw.
+    """Optuna sampler that is not fooled by one lucky value.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class InfGPSampler(BaseSampler):
             check_int("n_startup_trials", n_startup_trials, 1)
         # A seed is drawn where none was given, so that the memory can be made anew with the same randomness.
         self._seed = secrets.randbits(128) if seed is None else check_int("seed", seed, 0)
-        self._reseed: int | None = None  # in its place once the trials run in parallel; the design keeps the seed
+        self._reseed: int | None = None  # replaces the seed once trials run in parallel; the design keeps the seed
         Optimizer({"x": Float(0.0, 1.0)}, **self._options)  # options that do not go together are refused here
         self._fixed = None if search_space is None else _varying(search_space)
         if self._fixed:
@@ -253,7 +253,7 @@ class InfGPSampler(BaseSampler):
         return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
 
     def tradeoffs(self, study: Study) -> tuple[Tradeoff, ...]:
-        """Trials' points that no other is believed to be better than in every objective; see `Optimizer.tradeoffs`.
+        """Trials' points that are trade-offs between the objectives; see `Optimizer.tradeoffs`.
 
         Examples
         --------

@@ -28,7 +28,7 @@ class Result:
     recommendation : Recommendation or None
         The point with the best expected reward; None if no evaluation succeeded.
     best_observed : Observation or None
-        The luckiest draw.
+        The best single reward, which may be the luckiest one.
     observations : tuple of Observation
         All evaluations, in the order in which they came back.
     seconds : float

@@ -34,7 +34,7 @@ def demo(out: str, seed: int, budget: int) -> None:
         print(
             f"  {r.name:>6} recommends x = {r.recommendation.point['x']:.2f}, whose expected reward is {expected:.3f} "
             f"(it believes {r.recommendation.mean:.2f} ± {r.recommendation.std:.2f}); cumulative regret "
-            f"{r.regret.sum():.1f}; its luckiest draw was {r.y[luckiest]:.1f} at x = {r.x[luckiest]:.2f}"
+            f"{r.regret.sum():.1f}; its luckiest reward was {r.y[luckiest]:.1f} at x = {r.x[luckiest]:.2f}"
         )
     grid = task.grid()
     compare_runs(out, runs, (grid, task.truth(grid)))

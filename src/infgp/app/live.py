@@ -101,7 +101,7 @@ def conclude(study: Study) -> str:
         return f"No recommendation: {error}"
     lines = [f"  {name} = {value!r}" for name, value in found.point.items()]
     if study.sampler.fallbacks:
-        lines.append(f"The model failed {study.sampler.fallbacks} times in this run; random points took its place.")
+        lines.append(f"In this run the model failed {study.sampler.fallbacks} times, and a random point was used.")
     return "\n".join(
         [
             f"Recommended, with an expected value of {found.mean:.6g} ± {found.std:.2g}:",

@@ -289,10 +289,10 @@ def machine_learning(runs: Runs) -> list[Claim]:
     """The claims about HPOBench and NAS-Bench-201."""
     tasks = [task for task in runs if task.startswith(("hpo", "mnist", "nas"))]
     straight = exponents(runs, tasks, ("wgp-ei", "wgp-kg"), lambda exponent: exponent >= NEARLY_LINEAR)
-    bent = exponents(runs, tasks, (PAPER,), lambda exponent: exponent < NEARLY_LINEAR)
+    sublinear = exponents(runs, tasks, (PAPER,), lambda exponent: exponent < NEARLY_LINEAR)
     return [
         Claim(f"HPOBench, NAS: warped GP-KG and GP-EI are nearly linear (exponent ≥ {NEARLY_LINEAR})", *straight),
-        Claim(f"HPOBench, NAS: ∞-GP-TS is sublinear (exponent < {NEARLY_LINEAR})", *bent),
+        Claim(f"HPOBench, NAS: ∞-GP-TS is sublinear (exponent < {NEARLY_LINEAR})", *sublinear),
         Claim(
             "HPOBench, NAS: ∞-GP-TS has less regret than the warped GPs",
             *better(comparisons(runs, tasks, PAPER, WARPED)),

@@ -97,7 +97,7 @@ def measure_with(methods: Mapping[str, Method], job: Job, warm: bool) -> Record:
 
 def _work(connection: Connection, plugins: tuple[str, ...], warm: bool, maker: str) -> None:
     """The body of a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process, which ends this one
     sys.path.insert(0, "")
     for name in plugins:
         importlib.import_module(name)
@@ -114,7 +114,7 @@ def _work(connection: Connection, plugins: tuple[str, ...], warm: bool, maker: s
             answer = f"{type(error).__name__}: {error}"[:500]
         try:
             connection.send(answer)
-        except OSError:  # the main process was killed: nobody waits for this
+        except OSError:  # the parent process was killed: nobody waits for this
             return
 
 

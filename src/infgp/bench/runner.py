@@ -62,7 +62,7 @@ def noise(task: Task, seed: int) -> Callable[[int], np.random.Generator]:
 
 
 def greedy_points(task: Task, seed: int, steps: int) -> dict[int, FloatArray]:
-    """Steps at which a uniform point takes the place of the method's, with that point: with chance ζ_n at step n."""
+    """Steps at which a uniform point is evaluated and not the method's, with that point: with chance ζ_n at step n."""
     points = {}
     for n in range(1, steps):
         rng = generator(task.name, seed, GREEDY, n)
@@ -110,7 +110,7 @@ def run(
 
     All methods get the same initial design, the same steps at which a uniform point is evaluated instead of theirs, and
     the same stream of noise. Only the method's own work is timed. Where it raises, that is recorded and a uniform point
-    takes the place of its own.
+    is evaluated.
 
     Parameters
     ----------

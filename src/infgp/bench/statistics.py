@@ -303,7 +303,7 @@ def late_share(cumulative: Array, after: int = 60) -> Average | None:
 
 
 def without_greedy(mine: Mapping[int, Record]) -> dict[int, Record]:
-    """Runs with the regret of steps set to 0 at which a uniform point took the place of the method's."""
+    """Runs with the regret set to 0 at the steps at which a uniform point was evaluated and not the method's."""
     out: dict[int, Record] = {}
     for seed, record in mine.items():
         regret = np.array(record["regret"], dtype=np.float64)

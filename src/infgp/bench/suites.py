@@ -46,9 +46,10 @@ def jobs(
     Parameters
     ----------
     suite : str
-        ``"paper"``: the paper's tasks, each with the methods meant for its kind, ten seeds for the four main methods
-        and five for the others. ``"smoke"``: three steps after a design of four points, one seed, methods and tasks
-        paired in rotation so that each is met. Any other name, for runs of your own: as "paper", with tasks given.
+        ``"paper"``: the paper's tasks, each with the methods meant for its kind, ten seeds for the four methods
+        of `MAIN` and five for every other method. ``"smoke"``: three steps after a design of four points, one seed,
+        methods and tasks paired in rotation so that each is met. Any other name, for runs of your own: as "paper", with
+        tasks given.
     tasks, methods : str, optional
         Only these, separated by commas.
     seeds : int, optional

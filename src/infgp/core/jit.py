@@ -1,4 +1,4 @@
-"""Numba's compiler with its cache on disk, where there is a place for one."""
+"""Numba's compiler with its cache on disk, where a folder for one can be written to."""
 
 from __future__ import annotations
 

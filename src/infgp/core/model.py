@@ -150,7 +150,11 @@ class State:
 
     @property
     def main(self) -> int:
-        """Label of the surface with the most observations (the first of them, if several)."""
+        """Label of the largest surface: that with the most observations, the first if several have as many.
+
+        Without places it is the main surface at every input; with places, see
+        :func:`infgp.predict.weights.main_labels`.
+        """
         return int(np.argmax(np.bincount(self.labels)))
 
     def surface(self, label: int) -> Surface:

@@ -431,6 +431,6 @@ def run_truncated(
         core=lambda state: state.core,
         on_sweep=on_sweep,
     )
-    if learns_phi:  # a plug-in length-scale is not a draw: it has no place among the diagnostics
+    if learns_phi:  # a plug-in length-scale is not a draw, and diagnostics are for draws
         del draws.traces["log_lengthscale"]
     return draws

@@ -206,7 +206,7 @@ def search_priors(d: int) -> Priors:
     """Priors for optimization: no linear trend, length-scales of every size, few surfaces.
 
     Those of :class:`infgp.InfiniteGP` cost in a search. A trend points to the corners of the cube, and so do very long
-    length-scales before much is known; and it should take strong evidence before a good region is held to be noise.
+    length-scales before much is known; and it should take strong evidence before good rewards are held to be noise.
 
     Examples
     --------

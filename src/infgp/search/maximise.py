@@ -145,7 +145,7 @@ def _clean(values: FloatArray) -> FloatArray:
 
 
 def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArray:
-    """Indices of good points that are not all in one place: the best, then the best of those away from the chosen."""
+    """Indices of good points that lie apart: the best one, then the best one away from all that were chosen before."""
     order = np.argsort(-values, kind="stable")[: 40 * count]
     apart = 0.03 * np.sqrt(points.shape[1])
     chosen: list[int] = []

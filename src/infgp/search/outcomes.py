@@ -78,7 +78,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """An evaluated point that no other is believed to be better than in every objective.
+    """An evaluated point that is not dominated: none is believed to be as good in every objective and better in one.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The one way to the next point: a design first, now and then a random point, and otherwise what the model suggests.
 
-Where the model fails numerically, a random point takes the place of its suggestion, which is counted and said.
+Where the model fails numerically, a random point replaces its suggestion: a fallback, which is counted and logged.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def propose(
             u = choose(rng, objectives, constraints, strategy, space, problem.pending)
         if np.isfinite(u).all():
             return Proposal(u, known)
-        logger.warning("The model gave no finite point; a random one takes its place.")
+        logger.warning("The model gave no finite point; a random one is used instead.")
     except (ArithmeticError, np.linalg.LinAlgError) as error:
-        logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
+        logger.warning("The model failed (%s); a random point is used instead of its suggestion.", error)
     return Proposal(uniform, known, fallback=True)
 
 

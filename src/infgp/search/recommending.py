@@ -69,7 +69,7 @@ def recommend(
 def tradeoffs(
     setup: Setup, log: Log, objectives: Sequence[Learned], constraints: Sequence[Learned]
 ) -> tuple[Tradeoff, ...]:
-    """Evaluated points that no other is believed to be better than in every objective; see :class:`Tradeoff`."""
+    """The trade-offs between the objectives; see :class:`Tradeoff`."""
     x = np.unique(objectives[0].data.x, axis=0)
     targets = [MeanTarget.of(objective.draws, setup.target) for objective in objectives]
     chances = np.exp(LogFeasibility.of(constraints, setup.target)(x))

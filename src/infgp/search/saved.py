@@ -35,10 +35,10 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
 
     The file has the permissions of the one that it replaces, or those of any new file of this process.
     """
-    target = Path(path)
+    goal = Path(path)
     text = json.dumps(content, allow_nan=False)
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.", suffix=".tmp")
     except OSError as error:
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
@@ -46,8 +46,8 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
+        os.chmod(temporary, _mode(goal))
+        os.replace(temporary, goal)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error

@@ -52,7 +52,7 @@ class LogFeasibility:
     def of(
         cls, constraints: Sequence[Learned], target: str, draws: Sequence[Sequence[Conditioned]] | None = None
     ) -> LogFeasibility:
-        """The feasibility under constraints, in their states or in `draws` in the place of these."""
+        """The feasibility under constraints, in the states `draws`, or in those of their chains if there are none."""
         known = [c.draws for c in constraints] if draws is None else draws
         laws = tuple(tuple(TargetLaw.of(given, target) for given in states) for states in known)
         return cls(laws, tuple(c.to_standard(0.0) for c in constraints))
@@ -77,8 +77,8 @@ def suggest_feasible(
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
 
-    What pending evaluations will say of the constraints is drawn from the posterior, as it is for the objective. So one
-    that is thought to be feasible is something to improve on, and one that is not is no place to go to again.
+    What pending evaluations will say of the constraints is drawn from the posterior, as it is for the objective. A
+    pending point that the draw makes feasible is then something to improve on, and an infeasible one is avoided.
 
     Examples
     --------

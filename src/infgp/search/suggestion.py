@@ -2,8 +2,8 @@
 
 Three ways, behind one function. Thompson sampling draws a function and maximises it (paper, Algorithm 1). Local
 Thompson sampling maximises it over perturbations of the best points only, since a draw over a cube of many dimensions
-has its maximum almost surely where nothing is known; the region shrinks and starts again. Log expected improvement
-averages over states.
+has its maximum almost surely where nothing is known. The neighbourhood that it searches shrinks, and starts again from
+the whole space. Log expected improvement averages over states.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ NEAR = 150
 LOCAL_CANDIDATES = 2000
 #: Shortest step of a candidate of local Thompson sampling, as a part of the longest one.
 SHORTEST = 0.01
-#: How often the region of local Thompson sampling is halved before it gives way to the whole space.
+#: How often the neighbourhood of local Thompson sampling is halved before the whole space is searched again.
 HALVINGS = 5
-#: Evaluations for each dimension without a better point after which the region is halved.
+#: Evaluations per dimension that bring no better point, after which the neighbourhood is halved.
 PATIENCE = 3
 
 
@@ -119,7 +119,7 @@ def best_of(x: FloatArray, value: FloatArray) -> FloatArray:
 
 
 def local_reach(stale: int, d: int) -> float:
-    """Size of the region of local Thompson sampling, in length-scales; 0 for a restart over the whole space.
+    """Size of the neighbourhood of local Thompson sampling, in length-scales; 0 for a restart over the whole space.
 
     It is halved as long as the last `stale` evaluations have not moved the best point, and starts again from the whole
     space when it has become small. Found from the data alone, so that nothing needs to be kept.

@@ -32,5 +32,5 @@ def nasbench201_task() -> Task:
     for row, cell in enumerate(itertools.product("01234", repeat=EDGES)):
         accuracy = stored["".join(cell)]["val_acc"]
         rewards[row, : len(accuracy)] = accuracy
-    place = OPERATIONS ** np.arange(EDGES)[::-1]
-    return tabular("nasbench201", EDGES * OPERATIONS, rewards, lambda x: architecture(x) @ place)
+    digits = OPERATIONS ** np.arange(EDGES)[::-1]
+    return tabular("nasbench201", EDGES * OPERATIONS, rewards, lambda x: architecture(x) @ digits)

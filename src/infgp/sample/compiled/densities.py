@@ -62,8 +62,8 @@ def log_total(log_p: Any) -> float:
 
 
 @jit()
-def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
-    """An index below `size` with probability proportional to exp(log_p); `fallback` if rounding leaves none."""
+def pick(log_p: Any, size: int, uniform: float, otherwise: int) -> int:
+    """An index below `size` with probability proportional to exp(log_p); `otherwise` if rounding leaves none."""
     best = -np.inf
     for label in range(size):
         best = max(best, log_p[label])
@@ -75,7 +75,7 @@ def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
         running += math.exp(log_p[label] - best)
         if running > uniform * total:
             return label
-    return fallback
+    return otherwise
 
 
 @jit(fastmath=FAST)

@@ -21,7 +21,7 @@ from infgp.sample.compiled.densities import (
 )
 from infgp.sample.compiled.scales import lengthscale_log_prior
 
-#: In the place of a neighbour that is on neither of the two surfaces.
+#: Stands for a neighbour that is on neither of the two surfaces.
 OUTSIDE = -2
 
 
@@ -276,10 +276,10 @@ def split_or_merge(
 
     if not threshold < (log_ratio if splits else -log_ratio):
         return False
-    target = n if splits else first
+    joins = n if splits else first
     for p in range(m):
         if sides[p] == 1:
-            labels[pool[order[p]]] = target
+            labels[pool[order[p]]] = joins
             chain.grade[pool[order[p]]] = other if splits else kept
     relabel(labels)
     chain.scales[1] = apart if splits else together
