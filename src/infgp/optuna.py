@@ -48,9 +48,9 @@ NU = "infgp:nu"
 FAILED = "infgp:failed"
 #: System attribute of a trial: the values that it has been given while it runs, and may not have asked for yet.
 GIVEN = "infgp:given"
-#: Constraints beyond this are as good as infinite.
+#: Largest value of a constraint, in the user's units; larger ones, infinity among them, are set to it.
 LARGEST_CONSTRAINT = 1e150
-#: First number of the key that the randomness of single parameters is derived from; `Optimizer` uses smaller ones.
+#: First number of the key that the randomness of single parameters is derived from; `Optimizer` uses smaller numbers.
 INDEPENDENT = 100
 
 Distributions: TypeAlias = dict[str, BaseDistribution]
@@ -92,8 +92,8 @@ class InfGPSampler(BaseSampler):
         Trials of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters.
         Earlier trials count.
     search_space : dict of str to distribution, or None
-        Parameters to choose together; by default those that all completed trials have in common, which are unknown
-        before the first trial has completed.
+        Parameters to choose together. By default they are the parameters that all completed trials have in common, and
+        none before the first trial has completed.
     constraints_func : callable or None
         From a finished trial to numbers of which none may be positive. ``Trial.set_constraint`` needs no function.
     independent_sampler : optuna.samplers.BaseSampler or None
@@ -181,7 +181,7 @@ class InfGPSampler(BaseSampler):
             self._independent_sampler.reseed_rng()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
-        """Parameters that all completed trials have in common, those with a single value left out."""
+        """Parameters that all completed trials have in common, without those that have a single value."""
         return self._together(study)
 
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> dict[str, Any]:
@@ -230,7 +230,7 @@ class InfGPSampler(BaseSampler):
     def recommend(self, study: Study) -> Recommendation:
         """The point with the best expected value. ``study.best_trial``, in contrast, is the luckiest one.
 
-        Under constraints it is the best of those that are more likely feasible than not.
+        Under constraints it is the best point among those that are more likely feasible than not.
 
         Raises
         ------
@@ -285,7 +285,7 @@ class InfGPSampler(BaseSampler):
             return _varying(self._searched[1].calculate(study))
 
     def _recall(self, study: Study, distributions: Distributions, asking: int) -> tuple[_Memory, list[Point]]:
-        """The memory, told of all trials that have ended, and the points of those that have not."""
+        """The memory, told of all trials that have ended, and the points of the trials that are running."""
         trials = {t.number: t for t in study.get_trials(deepcopy=False)}
         memory = self._memory
         if memory is None or not memory.fits(study, distributions, trials):
@@ -298,7 +298,7 @@ class InfGPSampler(BaseSampler):
         return memory, [point for point in points if point is not None]
 
     def _memory_of(self, study: Study) -> _Memory:
-        """The memory, for those who only read it."""
+        """The memory, for methods that only read it."""
         distributions = self._together(study)
         if not distributions:
             raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
@@ -327,7 +327,7 @@ class InfGPSampler(BaseSampler):
     def _note(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:
         """Tell the optimizer of a trial that ends with these values; returns what is now believed of it.
 
-        Nothing is believed during start-up, where the model fails, or if nobody wants to know.
+        Nothing is returned during the design, where the model fails, or if `store_beliefs` is off.
         """
         out: dict[str, float] = {}
         with self._lock:

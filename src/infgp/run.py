@@ -109,7 +109,7 @@ def maximize(
         Each is called after every evaluation with the optimizer and the observation. One that returns True stops the
         run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
-        No evaluation begins after so many seconds.
+        Seconds after which no further evaluation begins.
     executor : concurrent.futures.Executor or None
         Where `f` is evaluated; by default in this thread, one at a time.
     n_workers : int or None

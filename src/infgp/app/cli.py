@@ -45,7 +45,7 @@ RUN_HELP = """\
 Find the input with the best expected value of a noisy function.
 
 The function is called with the parameters by name, f(rate=0.01, kind="b"), or, if it has a single parameter whose name
-is not in the space, with all of them in one dict. It returns a number; None or NaN for a failed evaluation.
+is not in the space, with all parameters in one dict. It returns a number; None or NaN for a failed evaluation.
 
 The space is a TOML file with a line for each parameter:
 

@@ -9,9 +9,9 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.errors import InvalidInputError
 
-#: Standardised rewards beyond this cannot be squared and summed safely.
+#: Largest reward that can be squared and summed safely, in standard units.
 LARGEST_REWARD = 1e100
-#: Standardised rewards below the first and above the second are bent: they grow with the logarithm.
+#: Lowest and highest reward that the bend leaves as it is, in standard units. Beyond them it grows with the logarithm.
 STRAIGHT = (-1.0, 2.0)
 
 
@@ -92,7 +92,7 @@ class RewardScale:
     def fit(cls, y: FloatArray) -> RewardScale:
         """The scale of the rewards `y`, shape (n,).
 
-        Where most rewards are equal, their standard deviation is the unit; where all are, one is.
+        Where most rewards are equal, their standard deviation is the unit; where all rewards are equal, the unit is 1.
         """
         low, middle, high = np.percentile(y, (16.0, 50.0, 84.0))
         with np.errstate(over="ignore"):
@@ -112,7 +112,7 @@ class RewardScale:
         return (y - self.location) / self.scale
 
     def variances_to_standard(self, variances: FloatArray) -> FloatArray:
-        """Noise variances in the model's units; what is next to infinite there stays a number."""
+        """Noise variances in the model's units, at most `LARGEST_REWARD`, so that all are numbers."""
         with np.errstate(over="ignore"):
             return np.minimum(variances / self.scale / self.scale, LARGEST_REWARD)
 

@@ -1,4 +1,4 @@
-"""How likely each surface is at an input, given one state: the urn's weights, which see where surfaces have a place."""
+"""How likely each surface is at an input, given one state: the urn's weights, in which places count."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def urn_weights(state: State, data: Data, model: Model, at: FloatArray) -> Float
 
 
 def main_labels(state: State, data: Data, model: Model, at: FloatArray) -> IntArray:
-    """Label of the occupied surface that dominates at each point, shape (m,)."""
+    """Label of the main surface at each point, the occupied surface with the largest weight there; shape (m,)."""
     return np.asarray(np.argmax(log_urn(state, data, model, at)[:, :-1], axis=1))

@@ -1,13 +1,13 @@
 """Log expected improvement of the expected reward, averaged over states of the chain.
 
 Given one state, the target is Gaussian at every x (:mod:`infgp.predict.targets`). The incumbent is the evaluated point
-with the largest mean over all states; what is to be beaten is each state's own mean there, so that no lucky reward
-counts. Were it each state's own best, a state that takes a lucky reward for a surface would find little to gain
-anywhere, and send the search to whatever is unknown.
+with the largest mean over all states. In each state, improvement is counted from the state's own mean at the incumbent,
+so that no lucky reward counts. If each state had an incumbent of its own, a state that takes a lucky reward for a
+surface would find little to gain anywhere, and would send the search to whatever is unknown.
 
-It is the logarithm that is averaged: a point is worth what the states agree on. The average of the improvement itself
-is ruled by whichever state has the shortest length-scales or the largest variance, and keeps the search in the unknown
-(`results/search_variants`).
+The logarithm of the improvement is averaged over states: a point is worth what the states agree on. The average of the
+improvement itself is ruled by the state with the shortest length-scales or the largest variance, and keeps the search
+in the unknown (`results/search_variants`).
 """
 
 from __future__ import annotations

