@@ -25,6 +25,7 @@ from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units,
 from infgp.sample.diagnostics import diagnose
 from infgp.sample.truncated import grid_factors
 
+#: Values of the option `sampler`.
 SAMPLERS = ("collapsed", "truncated")
 #: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
 CHUNK = 2_000_000

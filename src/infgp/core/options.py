@@ -11,6 +11,7 @@ from infgp.errors import InvalidInputError, check_choice
 
 #: Prior probability that a surface belongs to a place, where the option `regions` is on.
 LOCAL = 0.5
+#: Values of the option `surface_scales`.
 SURFACE_SCALES = ("own", "shared")
 
 

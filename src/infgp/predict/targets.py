@@ -18,6 +18,7 @@ from infgp.core.model import Surface, trend
 from infgp.core.surface import Conditional, Conditioned
 from infgp.predict.weights import main_labels, urn_weights
 
+#: Values of the option `target`; docs/glossary.md says when to use which.
 TARGETS = ("expected", "main", "mean", "surface")
 #: Ratio of evidence, surface to clutter, from which a rare surface that dominates nowhere counts in "expected".
 LIKELIER = 10.0

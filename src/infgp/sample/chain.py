@@ -26,6 +26,7 @@ from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
 
+#: Names of the starts of a chain; see :func:`start_state`.
 STARTS = ("one", "random", "alone")
 #: Number of surfaces among which a random start throws the observations.
 RANDOM_SURFACES = 8

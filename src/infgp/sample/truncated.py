@@ -203,7 +203,7 @@ def draw_tau2(rng: np.random.Generator, state: BlockedState, data: Data, model: 
 
 
 def draw_sigma2(rng: np.random.Generator, state: BlockedState, data: Data, model: Model) -> BlockedState:
-    """Step 4d: variance of the surfaces, inverse gamma given all L of them at all n inputs."""
+    """Step 4d: variance of the surfaces, inverse gamma given all L surfaces at all n inputs."""
     prior = model.priors.sigma2
     if isinstance(prior, Fixed):
         return state
@@ -327,7 +327,7 @@ def sweep(
 
 # --- Step 4e for ARD: empirical Bayes --------------------------------------------------------------------------------
 
-#: Smallest and largest ℓ / √d of the maximisation over length-scales, in units of the cube's side: those of the grid.
+#: Smallest and largest ℓ / √d of the maximisation over length-scales, in units of the cube's side, as on the grid.
 ARD_BOUNDS = (0.02, 10.0)
 
 

@@ -22,6 +22,7 @@ from infgp.space import Space
 
 logger = logging.getLogger("infgp")
 
+#: Values of the option `acquisition`.
 ACQUISITIONS = ("logei", "thompson", "local")
 
 

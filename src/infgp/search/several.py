@@ -52,7 +52,7 @@ class LogFeasibility:
     def of(
         cls, constraints: Sequence[Learned], target: str, draws: Sequence[Sequence[Conditioned]] | None = None
     ) -> LogFeasibility:
-        """The feasibility under constraints, in the states `draws`, or in those of their chains if there are none."""
+        """The feasibility under constraints, in the states `draws`; by default the states of their chains."""
         known = [c.draws for c in constraints] if draws is None else draws
         laws = tuple(tuple(TargetLaw.of(given, target) for given in states) for states in known)
         return cls(laws, tuple(c.to_standard(0.0) for c in constraints))

@@ -150,7 +150,7 @@ def slice_sample(rng: Any, theta: Any, x: Any, y: Any, location: Any, sd: Any, i
     all have had their turn: a level under the density, an interval of fixed length thrown over the current value, and
     points drawn from it, shrinking it, until one is above the level. What a move does not touch is not computed again:
     the mean leaves the factor of the covariance as it is, the variances leave the correlations, and what is said of
-    one input leaves the distances along the others.
+    one input leaves the distances along all other inputs.
     """
     (n, d), zeros, u, column = x.shape, np.zeros(y.size), np.empty(y.size), np.empty(y.size)
     rho, factor, new_rho, new_factor = (np.empty((n, n)), np.empty((n, n)), np.empty((n, n)), np.empty((n, n)))

@@ -14,6 +14,7 @@ from infgp.core.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, 
 from infgp.errors import InvalidInputError
 from infgp.sample import compiled
 
+#: Number by which compiled code knows each kernel.
 KERNEL_CODE = {"se": 0, "matern52": 1}
 #: Largest n σ² / τ², a ratio of variances. States beyond it have no prior mass: their covariances would be singular in
 #: double precision.
