@@ -23,7 +23,12 @@ from infgp.core.priors import Grid, Priors
 from infgp.sample import truncated as blocked
 
 OUT = Path(__file__).parent / "results" / "gibbs_vs_literal.json"
-STICKS, GRID_SIZE, DIMENSION = 8, 20, 2
+#: Number of sticks.
+STICKS = 8
+#: Number of length-scales on the grid.
+GRID_SIZE = 20
+#: Number of inputs.
+DIMENSION = 2
 
 
 def literal_sweep(rng, state, data, priors, grid_phi):

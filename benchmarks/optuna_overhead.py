@@ -27,7 +27,12 @@ from infgp.bench.tasks.noisy import Problem, sobol
 from infgp.optuna import InfGPSampler
 
 OUT = Path(__file__).parent / "results" / "optuna_overhead.json"
-D, SEED, WARM_UP = 5, 0, 3
+#: Number of parameters.
+D = 5
+#: Seed of every sampler.
+SEED = 0
+#: Number of trials that are not timed.
+WARM_UP = 3
 SPACE = {f"x{k}": FloatDistribution(0.0, 1.0) for k in range(D)}
 SAMPLERS = {
     "infgp": lambda: InfGPSampler(seed=SEED),

@@ -1,12 +1,21 @@
-"""What the README shows runs as printed."""
+"""What the README shows runs as printed, the examples run, and what the docs name exists."""
 
 import re
+import runpy
 import warnings
 from pathlib import Path
 
+import pytest
+
 from infgp import ConvergenceWarning
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+PAGES = [
+    README,
+    *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def test_python_blocks_run(capsys):
@@ -19,4 +28,38 @@ def test_python_blocks_run(capsys):
             exec(compile(block, str(README), "exec"), names)
     printed = capsys.readouterr().out
     assert "Recommendation(" in printed
+    assert "Tradeoff(" in printed
     assert "expected reward" in printed
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_run(path, capsys):
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may have behind its #, as GitHub makes it from headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_names_exists(page):
+    text = page.read_text(encoding="utf-8")
+    missing = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        file, _, anchor = link.partition("#")
+        linked = (page.parent / file) if file else page
+        if not link.startswith("http") and (not linked.exists() or (anchor and anchor not in anchors(linked))):
+            missing.append(link)
+    files = re.findall(r"python ((?:docs|examples)/\w+\.py)", text)
+    files += re.findall(r"`((?:tests|studies|benchmarks|results)/[a-z_/]+\.\w+)", text)
+    files += [f"src/infgp/{name}" for name in re.findall(r"`((?:core|sample|predict|search|app|bench)/\w+\.py)", text)]
+    files += [f"src/infgp/sample/{name}" for name in re.findall(r"`(moves/\w+\.py)", text)]
+    for module in re.findall(r"python -m ([\w.]+\w)(?![\w$.])", text):
+        files.append(("src/" if module.startswith("infgp") else "") + module.replace(".", "/") + ".py")
+    missing += [file for file in files if not (ROOT / file).exists()]
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    missing += [name for name in re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)[`\[]", text) if f"def {name}" not in tests]
+    assert not missing

@@ -25,8 +25,9 @@ from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units,
 from infgp.sample.diagnostics import diagnose
 from infgp.sample.truncated import grid_factors
 
+#: Values of the option `sampler`.
 SAMPLERS = ("collapsed", "truncated")
-#: Predictive components (points × draws × surfaces) held in memory at once.
+#: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
 CHUNK = 2_000_000
 
 
@@ -44,7 +45,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A length-scale for each input, or one for all.
     sampler : {"collapsed", "truncated"}, default="collapsed"
         ``"collapsed"`` integrates the surfaces out; it is exact and finds the same answer from any start.
-        ``"truncated"`` is the paper's blocked Gibbs sampler. With several inputs and ``ard=True`` the latter plugs in
+        ``"truncated"`` is the paper's blocked Gibbs sampler. With several inputs and ``ard=True`` it plugs in
         conditional maximum-likelihood length-scales (empirical Bayes, re-estimated every 10 sweeps of the warm-up,
         fixed afterwards); otherwise it samples the length-scale from a grid.
     surfaces : {None, 1}, default=None
@@ -58,7 +59,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         With ``"own"`` every surface has a scale of its own that multiplies σ² and τ²: surfaces are Student-t processes
         with four degrees of freedom, and one gross outlier does not inflate them all. ``"shared"`` is the paper's
         model, the only one that the truncated sampler knows, and the one used where noise variances are given: own
-        scales would multiply these too, and they would not mean what they say.
+        scales would multiply the given variances too, which then would not be the variances of the noise.
     n_warmup : int, default=250
         Sweeps of each chain before the first kept draw.
     n_samples : int, default=60
@@ -252,7 +253,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 'and sampler="truncated", or use LogNormal or UniformPhi.'
             )
         if truncated and not model.ard and not isinstance(lengthscale, Fixed):
-            # The discrete prior is the one that this sampler targets.
+            # The discrete prior is the one that this sampler draws under.
             grid = Grid.of(lengthscale, n_features, self.grid_size)
             model = replace(model, priors=replace(model.priors, lengthscale=grid))
         return model
@@ -292,7 +293,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         units: Units,
         chains: list[Draws],
     ) -> None:
-        """Set everything that `fit` learns, in one place and after all that can fail."""
+        """Set everything that `fit` learns, all at once, after everything that can fail."""
         states = [state for chain in chains for state in chain.states]
         off_surface = mixture.off_surface_probability([Conditioned(state, data, model) for state in states])
         traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}

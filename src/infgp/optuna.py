@@ -49,7 +49,7 @@ NU = "infgp:nu"
 FAILED = "infgp:failed"
 #: System attribute of a trial: the values that it has been given while it runs, and may not have asked for yet.
 GIVEN = "infgp:given"
-#: First number of the key that the randomness of single parameters is derived from; `Optimizer` uses smaller ones.
+#: First number of the key that the randomness of single parameters is derived from; `Optimizer` uses smaller numbers.
 INDEPENDENT = 100
 
 Distributions: TypeAlias = dict[str, BaseDistribution]
@@ -81,7 +81,7 @@ class _Memory:
 
 
 class InfGPSampler(BaseSampler):
-    """Optuna sampler that is not fooled by one lucky draw.
+    """Optuna sampler that is not fooled by one lucky value.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ class InfGPSampler(BaseSampler):
         Trials of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters.
         Earlier trials count.
     search_space : dict of str to distribution, or None
-        Parameters to choose together; by default those that all completed trials have in common, which are unknown
-        before the first trial has completed.
+        Parameters to choose together. By default they are the parameters that all completed trials have in common, and
+        none before the first trial has completed.
     constraints_func : callable or None
         From a finished trial to numbers of which none may be positive. ``Trial.set_constraint`` needs no function.
     independent_sampler : optuna.samplers.BaseSampler or None
@@ -152,7 +152,7 @@ class InfGPSampler(BaseSampler):
             check_int("n_startup_trials", n_startup_trials, 1)
         # A seed is drawn where none was given, so that the memory can be made anew with the same randomness.
         self._seed = secrets.randbits(128) if seed is None else check_int("seed", seed, 0)
-        self._reseed: int | None = None  # in its place once the trials run in parallel; the design keeps the seed
+        self._reseed: int | None = None  # replaces the seed once trials run in parallel; the design keeps the seed
         Optimizer({"x": Float(0.0, 1.0)}, **self._options)  # options that do not go together are refused here
         self._fixed = None if search_space is None else _varying(search_space)
         if self._fixed:
@@ -187,7 +187,7 @@ class InfGPSampler(BaseSampler):
             self._independent_sampler.reseed_rng()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
-        """Parameters that all completed trials have in common, those with a single value left out."""
+        """Parameters that all completed trials have in common, without those that have a single value."""
         return self._together(study)
 
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class InfGPSampler(BaseSampler):
     def recommend(self, study: Study) -> Recommendation:
         """The point with the best expected value. ``study.best_trial``, in contrast, is the luckiest one.
 
-        Under constraints it is the best of those that are more likely feasible than not.
+        Under constraints it is the best point among those that are more likely feasible than not.
 
         Raises
         ------
@@ -259,7 +259,7 @@ class InfGPSampler(BaseSampler):
         return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
 
     def tradeoffs(self, study: Study) -> tuple[Tradeoff, ...]:
-        """Trials' points that no other is believed to be better than in every objective; see `Optimizer.tradeoffs`.
+        """Trials' points that are trade-offs between the objectives; see `Optimizer.tradeoffs`.
 
         Examples
         --------
@@ -291,7 +291,7 @@ class InfGPSampler(BaseSampler):
             return _varying(self._searched[1].calculate(study))
 
     def _recall(self, study: Study, distributions: Distributions, asking: int) -> tuple[_Memory, list[Point]]:
-        """The memory, told of all trials that have ended, and the points of those that have not."""
+        """The memory, told of all trials that have ended, and the points of the trials that are running."""
         trials = {t.number: t for t in study.get_trials(deepcopy=False)}
         memory = self._memory
         if memory is None or not memory.fits(study, distributions, trials):
@@ -304,7 +304,7 @@ class InfGPSampler(BaseSampler):
         return memory, [point for point in points if point is not None]
 
     def _memory_of(self, study: Study) -> _Memory:
-        """The memory, for those who only read it."""
+        """The memory, for methods that only read it."""
         distributions = self._together(study)
         if not distributions:
             raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
@@ -329,7 +329,7 @@ class InfGPSampler(BaseSampler):
     def _note(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:
         """Tell the optimizer of a trial that ends with these values; returns what is now believed of it.
 
-        Nothing is believed during start-up, where the model fails, or if nobody wants to know.
+        Nothing is returned during the design, where the model fails, or if `store_beliefs` is off.
         """
         out: dict[str, float] = {}
         with self._lock:

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from infgp.app.demo import DemoRun
     from infgp.estimator import InfiniteGP
 
-INK, GREY, BLUE, RED, ORANGE = "#222222", "#8a8a8a", "#1f5fa8", "#c0392b", "#e08e0b"
+#: Colour of the truth.
+INK = "#222222"
+#: Colour of observations, and of the first run in a comparison.
+GREY = "#8a8a8a"
+#: Colour of what the model believes.
+BLUE = "#1f5fa8"
+#: Colour of recommendations and of observations off the main surface.
+RED = "#c0392b"
+#: Colour of rewards outside the picture.
+ORANGE = "#e08e0b"
 
 
 def compare_fits(

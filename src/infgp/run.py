@@ -30,7 +30,7 @@ class Result:
     recommendation : Recommendation or None
         The point with the best expected reward; None if no evaluation succeeded.
     best_observed : Observation or None
-        The luckiest draw.
+        The best single reward, which may be the luckiest one.
     observations : tuple of Observation
         All evaluations, in the order in which they came back.
     seconds : float
@@ -111,7 +111,7 @@ def maximize(
         Each is called after every evaluation with the optimizer and the observation. One that returns True stops the
         run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
-        No evaluation begins after so many seconds.
+        Seconds after which no further evaluation begins.
     executor : concurrent.futures.Executor or None
         Where `f` is evaluated; by default in this thread, one at a time.
     n_workers : int or None

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 Scalar: TypeAlias = str | int | float | bool | None
 Point: TypeAlias = dict[str, Scalar]
 
-#: Integers up to here have a float of their own.
+#: Largest size of an integer for which every integer up to it is a float of its own.
 LARGEST_INT = 2**53
 
-#: Dimensions for which SciPy has direction numbers.
+#: Largest number of dimensions for which SciPy has direction numbers of Sobol's sequence.
 LARGEST_SOBOL = 21201
 
-#: A float this close to a bound, relative to the range (or to the bound itself on a log scale), is rounding error.
+#: Distance beyond a bound that counts as rounding error, in units of the range, or of the bound itself on a log scale.
 ROUND_OFF = 1e-12
 
 
@@ -108,7 +108,7 @@ class Float:
 class Int:
     """An integer parameter between `low` and `high`, both inclusive.
 
-    Each value owns a cell of [0, 1]: N = high − low + 1 equal ones or, on a log scale, those with the edges
+    Each value owns a cell of [0, 1]. The N = high − low + 1 cells are equal or, on a log scale, have the edges
     log(low − ½), log(low + ½), …, log(high + ½).
 
     Parameters

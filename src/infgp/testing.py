@@ -1,7 +1,7 @@
 """Proofs for samplers: comparison with enumeration, joint-distribution tests, simulation-based calibration.
 
 Nothing in the package imports this module. Every proof returns p-values, one for each statistic; a correct sampler's
-are uniform. :func:`family_p_value` makes one of all of them, so that a threshold of 1e-4 raises a false alarm at most
+are uniform. :func:`family_p_value` makes one p-value of all, so that a threshold of 1e-4 raises a false alarm at most
 once in ten thousand seeds, however many statistics there are.
 """
 

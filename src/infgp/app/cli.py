@@ -34,7 +34,7 @@ def demo(out: str, seed: int, budget: int) -> None:
         print(
             f"  {r.name:>6} recommends x = {r.recommendation.point['x']:.2f}, whose expected reward is {expected:.3f} "
             f"(it believes {r.recommendation.mean:.2f} ± {r.recommendation.std:.2f}); cumulative regret "
-            f"{r.regret.sum():.1f}; its luckiest draw was {r.y[luckiest]:.1f} at x = {r.x[luckiest]:.2f}"
+            f"{r.regret.sum():.1f}; its luckiest reward was {r.y[luckiest]:.1f} at x = {r.x[luckiest]:.2f}"
         )
     grid = task.grid()
     compare_runs(out, runs, (grid, task.truth(grid)))
@@ -45,7 +45,7 @@ RUN_HELP = """\
 Find the input with the best expected value of a noisy function.
 
 The function is called with the parameters by name, f(rate=0.01, kind="b"), or, if it has a single parameter whose name
-is not in the space, with all of them in one dict. It returns a number; None or NaN for a failed evaluation.
+is not in the space, with all parameters in one dict. It returns a number; None or NaN for a failed evaluation.
 
 The space is a TOML file with a line for each parameter:
 

@@ -14,7 +14,10 @@ from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation
 from infgp.space import Float
 
-LOW, HIGH = 0.0, 10.0
+#: Smallest input of the demo's function.
+LOW = 0.0
+#: Largest input of the demo's function.
+HIGH = 10.0
 SPACE = {"x": Float(LOW, HIGH)}
 #: What each optimizer is made with.
 CONTESTANTS: dict[str, dict[str, Any]] = {"one GP": {"surfaces": 1}, "∞-GP": {}}

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from optuna import Study
     from optuna.trial import FrozenTrial
 
-#: Trials that the table shows.
+#: Number of trials that the table shows.
 ROWS = 12
-#: Least seconds between two tables.
+#: Shortest time between two tables, in seconds.
 BLINK = 0.2
 
 
@@ -102,7 +102,7 @@ def conclude(study: Study) -> str:
         return f"No recommendation: {error}"
     lines = [f"  {name} = {value!r}" for name, value in found.point.items()]
     if study.sampler.fallbacks:
-        lines.append(f"The model failed {study.sampler.fallbacks} times in this run; random points took its place.")
+        lines.append(f"In this run the model failed {study.sampler.fallbacks} times; a random point was used then.")
     return "\n".join(
         [
             f"Recommended, with an expected value of {found.mean:.6g} ± {found.std:.2g}:",

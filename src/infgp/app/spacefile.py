@@ -11,7 +11,7 @@ from infgp.errors import InvalidInputError
 from infgp.space import Choice, Float, Int, Parameter, Space
 
 KINDS: dict[str, Callable[..., Parameter]] = {"float": Float, "int": Int, "choice": Choice}
-#: Arguments of each kind: those needed, and others.
+#: Arguments of each kind of parameter: the required ones, then the optional ones.
 ARGUMENTS = {
     "float": (("low", "high"), ("log",)),
     "int": (("low", "high"), ("log",)),

@@ -25,14 +25,25 @@ from infgp.bench.statistics import (
     without_greedy,
 )
 
-HOLDS, PARTLY, FAILS, UNKNOWN = "reproduces", "partly", "does not reproduce", "not measured"
+#: Verdict on a claim that the records support.
+HOLDS = "reproduces"
+#: Verdict on a claim that the records support in part.
+PARTLY = "partly"
+#: Verdict on a claim that the records contradict.
+FAILS = "does not reproduce"
+#: Verdict on a claim for which there are no records.
+UNKNOWN = "not measured"
+#: Name of the paper's own method.
 PAPER = "infgp-ts-paper"
+#: Names of the methods with one GP.
 CLASSICAL = ("gp-ts", "gp-ei", "gp-ucb", "gp-kg")
+#: Names of the methods with one GP of warped inputs.
 WARPED = tuple(f"w{name}" for name in CLASSICAL)
-#: Exponent of the growth of regret from which it counts as nearly linear, and part of the regret of 100 steps after the
-#: 60th up to which it counts as a plateau (0.4 is linear growth).
-NEARLY_LINEAR, PLATEAU = 0.9, 0.15
-#: The paper's seconds for a run, by beginning of the task's name.
+#: Exponent of the growth of regret from which the growth counts as nearly linear.
+NEARLY_LINEAR = 0.9
+#: Largest share of the regret of 100 steps that may come after step 60 for a plateau; under linear growth it is 0.4.
+PLATEAU = 0.15
+#: The paper's times for a run, in seconds, by beginning of the task's name.
 PAPER_SECONDS: dict[str, dict[str, int]] = {
     task: dict(zip((*CLASSICAL[:1], "gp-ucb", "gp-ei", "gp-kg", PAPER), row, strict=True))
     for task, row in {
@@ -51,7 +62,7 @@ PAPER_SECONDS: dict[str, dict[str, int]] = {
 
 
 def paper_seconds(task: str, method: str) -> int | None:
-    """Seconds of a run in the paper's tables; those of ∞-GP-TS for infgp's default, those of a GP for its warped form.
+    """Seconds of a run in the paper's tables: of ∞-GP-TS for infgp's default, of a GP for its warped form.
 
     Examples
     --------
@@ -79,17 +90,17 @@ def heavy_tailed(runs: Runs) -> list[str]:
 
 
 def non_stationary(runs: Runs) -> list[str]:
-    """Tasks with non-stationary rewards, those of machine learning included."""
+    """Tasks with non-stationary rewards, the machine-learning tasks included."""
     return [task for task in runs if "-ns" in task or task.startswith(("hpo", "mnist", "nas"))]
 
 
 def plain(runs: Runs) -> list[str]:
-    """Tasks with neither."""
+    """Tasks that are neither heavy-tailed nor non-stationary."""
     return [task for task in runs if task not in (*heavy_tailed(runs), *non_stationary(runs))]
 
 
 def comparisons(runs: Runs, tasks: Iterable[str], a: str, others: Sequence[str]) -> list[Comparison]:
-    """`a` against the others on some tasks, as far as there are records."""
+    """Method `a` against each method of `others` on some tasks, as far as there are records."""
     pairs = [
         compare(task, a, b, runs[task][a], runs[task][b])
         for task in tasks
@@ -144,7 +155,7 @@ def exponents(
 
 
 def beats_on_hard_tasks(runs: Runs) -> Claim:
-    """∞-GP-TS against the GPs on the heavy-tailed and non-stationary synthetic tasks; warped ones on the latter."""
+    """∞-GP-TS against GPs on heavy-tailed and non-stationary synthetic tasks, on the second kind warped GPs too."""
     hard = [task for task in (*SYNTHETIC, *ACKLEY_D5) if "-ht" in task or "-ns" in task]
     found = comparisons(runs, hard, PAPER, CLASSICAL)
     found += comparisons(runs, [task for task in hard if "-ns" in task], PAPER, WARPED)
@@ -234,7 +245,7 @@ def alike_on_plain(runs: Runs) -> Claim:
 
 
 def times(runs: Runs) -> list[Claim]:
-    """Seconds of ∞-GP-TS against those of the GPs."""
+    """Seconds of ∞-GP-TS against the seconds of the GPs."""
     rules: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
         ("∞-GP-TS takes about as long as GP-EI (ratio 0.5–2)", "gp-ei", lambda ratio: 0.5 <= ratio <= 2.0),
         ("∞-GP-TS takes less time than GP-KG", "gp-kg", lambda ratio: ratio < 1.0),
@@ -289,10 +300,10 @@ def machine_learning(runs: Runs) -> list[Claim]:
     """The claims about HPOBench and NAS-Bench-201."""
     tasks = [task for task in runs if task.startswith(("hpo", "mnist", "nas"))]
     straight = exponents(runs, tasks, ("wgp-ei", "wgp-kg"), lambda exponent: exponent >= NEARLY_LINEAR)
-    bent = exponents(runs, tasks, (PAPER,), lambda exponent: exponent < NEARLY_LINEAR)
+    sublinear = exponents(runs, tasks, (PAPER,), lambda exponent: exponent < NEARLY_LINEAR)
     return [
         Claim(f"HPOBench, NAS: warped GP-KG and GP-EI are nearly linear (exponent ≥ {NEARLY_LINEAR})", *straight),
-        Claim(f"HPOBench, NAS: ∞-GP-TS is sublinear (exponent < {NEARLY_LINEAR})", *bent),
+        Claim(f"HPOBench, NAS: ∞-GP-TS is sublinear (exponent < {NEARLY_LINEAR})", *sublinear),
         Claim(
             "HPOBench, NAS: ∞-GP-TS has less regret than the warped GPs",
             *better(comparisons(runs, tasks, PAPER, WARPED)),

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from infgp.errors import InvalidInputError
 
-PLAIN, HEAVY_TAILED, NON_STATIONARY = "plain", "heavy-tailed", "non-stationary"
+#: Kind of a task with Gaussian noise on a landscape that is alike everywhere.
+PLAIN = "plain"
+#: Kind of a task with heavy-tailed noise.
+HEAVY_TAILED = "heavy-tailed"
+#: Kind of a task whose landscape changes its character across the space.
+NON_STATIONARY = "non-stationary"
+#: All kinds of tasks.
 KINDS = (PLAIN, HEAVY_TAILED, NON_STATIONARY)
 
 
@@ -24,7 +30,7 @@ class Shared:
     design : callable
         ``design(size, seed)``: the initial points, shape (size, d).
     rewards : callable
-        ``rewards(seed)``: the generator of the rewards of a run, of all of them in turn.
+        ``rewards(seed)``: one generator, from which all rewards of a run are drawn in turn.
     """
 
     design: Callable[[int, int], NDArray[np.float64]]
@@ -110,7 +116,7 @@ Named = TypeVar("Named", Task, Method)
 
 
 def by_name(known: Mapping[str, Named], names: str) -> list[Named]:
-    """Those listed in ``names``, separated by commas."""
+    """The entries of `known` that are listed in ``names``, separated by commas."""
     wanted = [name.strip() for name in names.split(",")]
     if unknown := [name for name in wanted if name not in known]:
         raise InvalidInputError(f"{', '.join(unknown)} is not among {', '.join(known)}.")

@@ -14,9 +14,16 @@ from infgp.bench.methods import METHODS
 from infgp.bench.statistics import Ranking, Record, Runs, by_task, curves, ranking
 from infgp.errors import InvalidInputError, require
 
-#: Colour, dashes and width of each method: the colours of Okabe and Ito, which the colour-blind can tell apart. Methods
-#: of one family share a colour.
-_SOLID, _DASH, _DOT, _MIX = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))
+#: Line without gaps.
+_SOLID = "-"
+#: Line of dashes; lengths are in line widths.
+_DASH = (0, (4, 1.5))
+#: Line of dots; lengths are in line widths.
+_DOT = (0, (1, 1.2))
+#: Line of dashes and dots; lengths are in line widths.
+_MIX = (0, (5, 1.2, 1, 1.2))
+#: Colour, line and width in points of each method. The colours are those of Okabe and Ito, which the colour-blind can
+#: tell apart. Methods of one family share a colour.
 STYLES: dict[str, tuple[str, Any, float]] = {
     "infgp-ts-paper": ("#D55E00", _SOLID, 2.4),
     "infgp": ("#0072B2", _SOLID, 2.4),
@@ -34,6 +41,7 @@ STYLES: dict[str, tuple[str, Any, float]] = {
     "optuna-tpe": ("#777777", _DOT, 1.6),
     "random": ("#AAAAAA", _SOLID, 1.0),
 }
+#: Colours of methods that `STYLES` does not list.
 _OTHERS = ("#000000", "#7F3C8D", "#A5AA00", "#5B2C06")
 #: The paper's first figure: heavy-tailed, non-stationary and plain from top to bottom.
 SYNTHETIC = tuple(f"{name}{kind}" for kind in ("-ht", "-ns", "") for name in ("ackley", "rosenbrock", "stybtang"))
@@ -91,7 +99,7 @@ def title(task: str) -> str:
 
 
 def in_order(methods: Sequence[str]) -> list[str]:
-    """Methods in the order of the legend; those not listed come last."""
+    """Methods in the order of the legend; methods that are not listed come last."""
     order = list(STYLES)
     return sorted(methods, key=lambda m: (order.index(m) if m in order else len(order), m))
 

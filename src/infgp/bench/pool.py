@@ -1,4 +1,4 @@
-"""Many runs in processes: any of them may die, and the whole may be killed and go on later."""
+"""Many runs in processes: any process may die, and the whole may be killed and go on later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from infgp.bench.records import FAILED, Key, Record, append, key_of, load
 from infgp.bench.suites import Job
 from infgp.errors import InvalidInputError
 
-#: What workers inherit: one thread for each library.
+#: Environment variables that workers inherit, so that each library uses one thread.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 Say: TypeAlias = Callable[[str], object]
 
@@ -97,7 +97,7 @@ def measure_with(methods: Mapping[str, Method], job: Job, warm: bool) -> Record:
 
 def _work(connection: Connection, plugins: tuple[str, ...], warm: bool, maker: str) -> None:
     """The body of a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process, which ends this one
     sys.path.insert(0, "")
     for name in plugins:
         importlib.import_module(name)
@@ -114,12 +114,12 @@ def _work(connection: Connection, plugins: tuple[str, ...], warm: bool, maker: s
             answer = f"{type(error).__name__}: {error}"[:500]
         try:
             connection.send(answer)
-        except OSError:  # the main process was killed: nobody waits for this
+        except OSError:  # the parent process was killed: nobody waits for this
             return
 
 
 class Clock:
-    """How long the runs that are left will take, from those that were made: by (method, d), or by method, or all."""
+    """How long the runs that are left will take, from the runs that were made: by (method, d), or by method, or all."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.times: dict[object, list[float]] = defaultdict(list)

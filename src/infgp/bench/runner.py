@@ -1,4 +1,4 @@
-"""Running methods on tasks: one run, and many of them in processes that may be killed and go on later."""
+"""Running a method on a task: one run, as a record."""
 
 from __future__ import annotations
 
@@ -24,11 +24,17 @@ from infgp.space import Float, Space
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
 
-#: Most points of an initial design.
+#: Largest number of points of an initial design.
 LARGEST_DESIGN = 20
-#: Purposes of randomness that all methods share on a (task, seed); the method's own is the last.
-DESIGN, REWARDS, GREEDY, METHOD = range(4)
-#: The paper's ζ_n = n^(−1/2).
+#: First number of the key that the randomness of the initial design is derived from; all methods share it.
+DESIGN = 0
+#: First number of the key that the randomness of the rewards is derived from; all methods share it.
+REWARDS = 1
+#: First number of the key that the randomness of the greedy steps is derived from; all methods share it.
+GREEDY = 2
+#: First number of the key that a method's own seed, and uniform points where it fails, are derived from.
+METHOD = 3
+#: The paper's probability of a uniform point at step n, ζ_n = n^(−1/2).
 GREED = Exploration.of("paper")
 
 
@@ -38,7 +44,7 @@ def generator(task: str, seed: int, *purpose: int) -> np.random.Generator:
 
 
 def initial_design(task: Task, seed: int, size: int | None = None) -> FloatArray:
-    """Scrambled Sobol points, 2 (d + 1) of them but at most 20, shape (size, d); the task's own if it has some.
+    """Scrambled Sobol points, 2 (d + 1) but at most 20, shape (size, d); the task's own design if it has one.
 
     Examples
     --------
@@ -62,7 +68,7 @@ def noise(task: Task, seed: int) -> Callable[[int], np.random.Generator]:
 
 
 def greedy_points(task: Task, seed: int, steps: int) -> dict[int, FloatArray]:
-    """Steps at which a uniform point takes the place of the method's, with that point: with chance ζ_n at step n."""
+    """Steps at which a uniform point is evaluated and not the method's, with that point: with chance ζ_n at step n."""
     points = {}
     for n in range(1, steps):
         rng = generator(task.name, seed, GREEDY, n)
@@ -110,7 +116,7 @@ def run(
 
     All methods get the same initial design, the same steps at which a uniform point is evaluated instead of theirs, and
     the same stream of noise. Only the method's own work is timed. Where it raises, that is recorded and a uniform point
-    takes the place of its own.
+    is evaluated.
 
     Parameters
     ----------
@@ -223,7 +229,7 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def warm_up(method: Method, d: int) -> None:
-    """Load and compile what a method needs, so that its first run's seconds are those of any other."""
+    """Load and compile what a method needs, so that its first run takes no longer than any other."""
     sphere = Task("warm-up", d, method.kinds[0], lambda x: -((x - 0.5) ** 2).sum(axis=1), _sphere, 0.0)
     run(sphere, method, seed=0, steps=5, initial=4, greedy=False)
 

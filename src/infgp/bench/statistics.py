@@ -2,7 +2,7 @@
 
 Runs of two methods on the same task and seed share their design, noise and greedy steps, and are compared in pairs.
 The test is Student's t on log cumulative regret: ratios are what is stable across tasks, and with five pairs Wilcoxon's
-test could never report less than p = 0.06. Wilcoxon's p goes along for those who prefer it.
+test could never report less than p = 0.06. Wilcoxon's p is reported beside it for readers who prefer it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ Array = NDArray[np.float64]
 Record = Mapping[str, Any]
 #: Records by task, method and seed.
 Runs = dict[str, dict[str, dict[int, Record]]]
-#: Smallest cumulative regret for logarithms.
+#: Smallest cumulative regret of which a logarithm is taken, in the task's units.
 FLOOR = 1e-9
+#: p-value below which a difference counts as significant.
 LEVEL = 0.05
-#: Seeds that a method needs on a task before it is judged there, and pairs of runs before they are tested.
+#: Number of seeds that a method needs on a task to be judged there, and of pairs of runs that a paired test needs.
 LEAST_SEEDS = 3
 
 
@@ -184,7 +185,7 @@ def holm(p: Sequence[float]) -> Array:
 
 
 def against(runs: Runs, references: Sequence[str]) -> list[Comparison]:
-    """Every reference against every other method on every task, Holm's correction over all of them."""
+    """Every reference against every other method on every task, Holm's correction over all comparisons."""
     found = []
     for task, methods in runs.items():
         for k, a in enumerate(references):
@@ -223,9 +224,10 @@ class Ranking:
 def ranking(runs: Runs, tasks: Sequence[str] | None = None) -> Ranking | None:
     """Ranks, by mean log cumulative regret over the seeds that all have, of methods that were run on all of the tasks.
 
-    Only methods with three seeds on each task are ranked, since a single one with fewer would leave the others so few;
-    where there are not two of them, all are. None with fewer than two methods or no task. Methods without a common seed
-    with the others on some task are ranked by the seeds they have.
+    Only methods with three seeds on each task are ranked, since the seeds that all methods share decide, and a single
+    method with fewer seeds would leave fewer for all. Where fewer than two methods have three seeds, all methods are
+    ranked. None with fewer than two methods or no task. Where the methods share no seed on a task, each is ranked there
+    by the seeds that it has.
 
     Examples
     --------
@@ -295,7 +297,7 @@ def growth(cumulative: Array) -> Growth:
 
 
 def late_share(cumulative: Array, after: int = 60) -> Average | None:
-    """Part of the cumulative regret that comes after so many steps: 0 on a plateau, 0.4 of 100 under linear growth."""
+    """Share of the cumulative regret that comes after step `after`: 0 on a plateau, 0.4 of 100 under linear growth."""
     if cumulative.shape[1] <= after:
         return None
     last = np.maximum(cumulative[:, -1], FLOOR)
@@ -303,7 +305,7 @@ def late_share(cumulative: Array, after: int = 60) -> Average | None:
 
 
 def without_greedy(mine: Mapping[int, Record]) -> dict[int, Record]:
-    """Runs with the regret of steps set to 0 at which a uniform point took the place of the method's."""
+    """Runs with the regret set to 0 at the steps at which a uniform point was evaluated and not the method's."""
     out: dict[int, Record] = {}
     for seed, record in mine.items():
         regret = np.array(record["regret"], dtype=np.float64)

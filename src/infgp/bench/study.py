@@ -25,13 +25,15 @@ from infgp.bench.records import Record, key_of, load
 from infgp.bench.suites import Job
 from infgp.errors import InvalidInputError, check_int
 
+#: Folder of the results, from the root of a checkout.
 RESULTS = Path("results")
 #: Name of a study's file of records.
 RECORDS = "records"
-#: Mark of rows whose methods have no code any more, and what it means.
+#: Mark of rows whose methods have no code any more.
 GONE = "†"
+#: What the mark means.
 GONE_TEXT = f"{GONE} no longer in the code, measured at an earlier commit."
-#: Least regret of a recommendation, as it enters ratios.
+#: Smallest regret of a recommendation as it enters ratios, in the task's units.
 FLOOR = 1e-3
 
 
@@ -56,11 +58,11 @@ class Study:
     table : callable
         From records to the table, in Markdown.
     seeds : int
-        By default.
+        Number of seeds where the command names none.
     quick : tuple of str
         Tasks of the quick form.
     quick_methods : tuple of str, optional
-        Methods of the quick form where none are given; all of them by default.
+        Methods of the quick form where the command names none; all methods by default.
     quick_steps : int, optional
         Evaluations of a run of the quick form.
     greedy : tuple of str

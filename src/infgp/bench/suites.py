@@ -12,12 +12,20 @@ from infgp.bench.tasks import PAPER as PAPER_TASKS
 from infgp.bench.tasks import TASKS, task
 from infgp.errors import InvalidInputError, check_int
 
-SMOKE, PAPER = "smoke", "paper"
-#: Seeds of the paper suite: for these methods, and for all others.
+#: Name of the suite that only shows that everything runs.
+SMOKE = "smoke"
+#: Name of the suite of the paper's experiments.
+PAPER = "paper"
+#: Names of the methods that have `SEEDS` seeds in the paper suite.
 MAIN = ("infgp-ts-paper", "infgp", "gp-ts", "gp-ei")
-SEEDS, OTHER_SEEDS = 10, 5
-#: The smoke suite: points of the initial design, and steps after it.
-SMOKE_INITIAL, SMOKE_STEPS = 4, 3
+#: Number of seeds of the methods in `MAIN`.
+SEEDS = 10
+#: Number of seeds of all methods that are not in `MAIN`.
+OTHER_SEEDS = 5
+#: Number of points of the initial design in the smoke suite.
+SMOKE_INITIAL = 4
+#: Number of steps after the initial design in the smoke suite.
+SMOKE_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,12 @@ def jobs(
     Parameters
     ----------
     suite : str
-        ``"paper"``: the paper's tasks, each with the methods meant for its kind, ten seeds for the four main methods
-        and five for the others. ``"smoke"``: three steps after a design of four points, one seed, methods and tasks
-        paired in rotation so that each is met. Any other name, for runs of your own: as "paper", with tasks given.
+        ``"paper"``: the paper's tasks, each with the methods meant for its kind, ten seeds for the four methods
+        of `MAIN` and five for every other method. ``"smoke"``: three steps after a design of four points, one seed,
+        methods and tasks paired in rotation so that each is met. Any other name, for runs of your own: as "paper", with
+        tasks given.
     tasks, methods : str, optional
-        Only these, separated by commas.
+        Names of tasks or methods, separated by commas; by default all.
     seeds : int, optional
         So many for all methods.
     every_pair : bool, default=False

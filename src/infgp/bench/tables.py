@@ -31,9 +31,11 @@ from infgp.bench.statistics import (
 )
 from infgp.errors import InvalidInputError
 
+#: Names of the methods that are compared with every other method.
 REFERENCES = ("infgp-ts-paper", "infgp")
-#: What the seconds are asked to be: (method, against, at most so many times as long).
+#: For each method, the largest ratio of its seconds to the paper's seconds that is asked for.
 PAPER_TIMES = {"infgp-ts-paper": 1 / 20, "infgp": 1 / 100}
+#: Triples (method, other method, largest ratio of their CPU seconds that is asked for).
 TIMES = (("infgp", "gp-ei", 1.0), ("infgp-ts-paper", "gp-ei", 3.0))
 
 
@@ -199,7 +201,7 @@ def _met(text: str, ratios: dict[str, float], most: float) -> str:
 
 
 def ranks(runs: Runs) -> str:
-    """Average ranks over all tasks and over those of each kind."""
+    """Average ranks over all tasks, and over the tasks of each kind."""
     groups = {
         "all tasks": list(runs),
         "heavy-tailed": heavy_tailed(runs),
@@ -322,7 +324,7 @@ def failures(runs: Runs) -> str:
 
 
 def write(records_dir: str | os.PathLike[str], out_dir: str | os.PathLike[str]) -> list[Path]:
-    """Write all tables, and ``summary.md`` with all of them next to the records.
+    """Write every table to a file of its own, and all tables to ``summary.md`` next to the records.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numba's compiler with its cache on disk, where there is a place for one."""
+"""Numba's compiler with its cache on disk, where a folder for one can be written to."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ logger = logging.getLogger("infgp")
 def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorator that compiles a function when it is first called.
 
-    Compiled code is kept beside the package, in NUMBA_CACHE_DIR or in the user's cache. Where none of them can be
-    written to, every process compiles anew.
+    Compiled code is kept beside the package, in NUMBA_CACHE_DIR or in the user's cache. Where none of
+    the three can be written to, every process compiles anew.
 
     Examples
     --------

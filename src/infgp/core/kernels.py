@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 from infgp.core.linalg import FloatArray
 from infgp.errors import check_choice
 
+#: Names of the kernels: squared exponential, and Matérn with smoothness 5/2.
 KERNELS = ("se", "matern52")
 
 

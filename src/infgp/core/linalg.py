@@ -17,7 +17,7 @@ from infgp.errors import NumericalError
 
 FloatArray = NDArray[np.float64]
 
-#: Relative jitters tried in turn, as multiples of the mean of the diagonal. The first is none at all; the
+#: Jitters that are added to a diagonal, tried in turn, in units of the mean of the diagonal. The first is zero. The
 #: last is far above the rounding error of any matrix that fits into memory.
 JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 

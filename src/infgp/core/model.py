@@ -5,8 +5,8 @@
 with h(x) = (1, x), inputs x in the unit cube and standardised rewards y (paper, section 3). Known noise variances v_i
 are zero unless given.
 
-Scales are kept per surface: ``phi``, ``sigma2`` and ``tau2`` have a leading axis of length one (shared by all
-surfaces, the paper's model) or of length K (one entry per label).
+Variances and length-scales are kept per surface: ``phi``, ``sigma2`` and ``tau2`` have a leading axis of length one
+(shared by all surfaces, the paper's model) or of length K (one entry per label).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from infgp.core.places import Places, cut_edges, log_cohesion, places_of
 from infgp.core.priors import Fixed, Priors
 from infgp.errors import InvalidInputError
 
-#: The length-scales of a surface of grade g are the shared ones divided by this number to the power g.
+#: The length-scales of a surface of grade g are the shared length-scales divided by this factor to the power g.
 ROUGHER = 4.0
 #: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
 OWN_SCALE_SHAPE = 2.0
@@ -55,9 +55,9 @@ class Data:
         return places_of(self.x)
 
     def noisier(self, variance: float) -> Data:
-        """The same with `variance` added to the known noise of every reward."""
+        """The same observations with `variance` added to the known noise variance of every reward."""
         other = replace(self, noise=self.noise + variance)
-        vars(other).update(h=self.h, places=self.places)  # which do not depend on it
+        vars(other).update(h=self.h, places=self.places)  # neither depends on the noise
         return other
 
 
@@ -71,7 +71,7 @@ class Model:
     priors : Priors
         Resolved for the dimension.
     ard : bool
-        A φ for each coordinate.
+        Whether each coordinate has a φ of its own.
     scale_shape : float
         Where positive, the shape a of a scale s_l ~ InverseGamma(a, a) that multiplies σ², τ² and v of surface l (v is
         then known up to that scale). It is integrated out: surfaces are then Student-t processes with 2a degrees of
@@ -82,7 +82,7 @@ class Model:
         paper's model, blind to the inputs.
     grades : tuple of float
         Prior probabilities of a surface's grade g = 0, 1, …: its length-scales are the shared ones divided by
-        ROUGHER^g. With a single one all surfaces share them.
+        ROUGHER^g. With a single probability all surfaces share their length-scales.
     one_surface : bool
         Whether all observations, further ones too, lie on one surface: an ordinary GP.
     """
@@ -98,7 +98,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """One occupied surface of a state: its members, its scales, and by what these have been multiplied."""
+    """One occupied surface of a state: its members, φ, σ² and τ², and its own scale, by which both are multiplied."""
 
     members: IntArray
     phi: FloatArray
@@ -128,8 +128,8 @@ class State:
     sigma2, tau2 : arrays, shape (1 or K,)
         Variance of a surface and of the noise about it.
     scale : array, shape (1 or K + 1,)
-        Multiplier of both (and of v) for each surface and for a new one, where surfaces have scales of their own and
-        these have been drawn (for prediction); a single one otherwise.
+        The scale of each surface and of a new one, which multiplies σ², τ² and v, in states for prediction; a single 1
+        where surfaces have no scales of their own, or where the scales have not been drawn.
     grade : int array, shape (1, K or K + 1)
         How rough the surfaces are (see `Model.grades`); with an entry for a new one in states for prediction.
     """
@@ -150,11 +150,15 @@ class State:
 
     @property
     def main(self) -> int:
-        """Label of the surface with the most observations (the first of them, if several)."""
+        """Label of the largest surface: that with the most observations, the first if several have as many.
+
+        Without places it is the main surface at every input; with places, see
+        :func:`infgp.predict.weights.main_labels`.
+        """
         return int(np.argmax(np.bincount(self.labels)))
 
     def surface(self, label: int) -> Surface:
-        """Members and scales of the surface with this label; without members it is a new surface."""
+        """The surface with this label; without members it is a new surface."""
         s = label if self.sigma2.size > 1 else 0
         scale = float(self.scale[label if self.scale.size > 1 else 0])
         members = np.flatnonzero(self.labels == label)

@@ -9,8 +9,9 @@ from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Model
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_choice
 
-#: Chance, before any data, that a surface belongs to a place.
+#: Prior probability that a surface belongs to a place, where the option `regions` is on.
 LOCAL = 0.5
+#: Values of the option `surface_scales`.
 SURFACE_SCALES = ("own", "shared")
 
 
@@ -63,7 +64,7 @@ class ModelOptions:
     def model(self, d: int, priors: Priors, noise_known: bool = False) -> Model:
         """The model for d inputs.
 
-        `priors` are those to use where none were given. Where noise variances are known, surfaces share their scales:
+        `priors` are used where the user gave none. Where noise variances are known, surfaces share their scales:
         a scale of its own would multiply the variances too, and they would not mean what they say.
         """
         several = self.surfaces is None

@@ -1,8 +1,8 @@
 """Where surfaces are: how much the prior favours neighbours to share one (a Potts factor in a product partition).
 
-Inputs are the nodes of a graph: each is tied to its nearest ones, and all by a shortest tree, so that no cluster is cut
-off for nothing. A surface is global, or it has a place: then its weight in the prior does not depend on its size, but
-on the edges that lead out of it.
+The inputs are the nodes of a graph. An edge, or tie, joins each input to its nearest inputs, and a shortest tree joins
+all of them, so that no cluster is cut off for nothing. A surface is global, or it has a place. The prior weight of a
+surface with a place does not depend on its size, but on the number of edges that lead out of it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,25 @@ import numpy as np
 
 from infgp.core.jit import jit
 
-#: Neighbours for each input dimension, and at most so many.
-TIES, MOST_TIES = 2, 10
-#: What it costs, in log prior, to cut a point off from all its neighbours. On a line, where a border is a single gap
-#: however many points there are, at least so many times log n: the places where a border could be would otherwise
-#: outnumber its price, and even points around one smooth function would fall apart into segments.
-PRICE, LINE_PRICE = 4.0, 1.5
+#: Nearest inputs that an input is tied to, for each dimension of the inputs.
+TIES = 2
+#: Largest number of nearest inputs that an input is tied to, in any dimension.
+MOST_TIES = 10
+#: Price of cutting an input off from all its neighbours, in units of log prior.
+PRICE = 4.0
+#: Least price on a line, with one dimension of inputs, in units of log prior for each unit of log n. A border on a line
+#: is a single gap, and there are n − 1 gaps to choose from. At a fixed price, many inputs around one smooth function
+#: would fall apart into segments.
+LINE_PRICE = 1.5
 
 
 class Places(NamedTuple):
     """The graph, and what makes up the cohesion of a local surface.
 
     near : neighbours of each observation, shape (n, largest degree), filled up with −1
-    price : of a cut edge
-    gain : of a member; (log Γ(n)) / n, so that one local surface for all weighs as much as one global
+    price : what a cut edge costs, in log prior
+    gain : what a member brings, in log prior: (log Γ(n)) / n, so that one local surface of all observations weighs as
+        much as one global surface
     """
 
     near: Any
@@ -36,7 +41,7 @@ class Places(NamedTuple):
 
 
 def ties(n: int, d: int) -> int:
-    """Neighbours that an input is tied to, of n others."""
+    """Number of nearest inputs that an input is tied to, where there are n other inputs."""
     return min(TIES * d, MOST_TIES, n)
 
 
@@ -112,7 +117,7 @@ def spanning_tree(x: Any) -> Any:
 
 @jit()
 def mutual(chosen: Any, parent: Any) -> Any:
-    """Neighbours of each point: those that it has chosen, or its parent, and those of which it is; padded with −1."""
+    """Neighbours of each point, padded with −1: points that one of the two has chosen, or is the parent of."""
     n, k = chosen.shape[0], chosen.shape[1] - 1
     tied = np.zeros((n, n), dtype=np.bool_)
     for i in range(n):

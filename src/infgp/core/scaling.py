@@ -9,13 +9,13 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.errors import InvalidInputError
 
-#: Standardised rewards beyond this cannot be squared and summed safely.
+#: Largest reward that can be squared and summed safely, in standard units.
 LARGEST_REWARD = 1e100
 #: Differences between rewards below this part of the largest reward are rounding errors.
 ROUNDING = 4.0 * np.finfo(np.float64).eps
 #: Differences between rewards below this, in the user's units, count as none: densities would overflow.
 SMALLEST_SPREAD = 1e-290
-#: Standardised rewards below the first and above the second are bent: they grow with the logarithm.
+#: Lowest and highest reward that the bend leaves as it is, in standard units. Beyond them it grows with the logarithm.
 STRAIGHT = (-1.0, 2.0)
 
 
@@ -119,7 +119,7 @@ class RewardScale:
         return (y - self.location) / self.scale
 
     def variances_to_standard(self, variances: FloatArray) -> FloatArray:
-        """Noise variances in the model's units; what is next to infinite there stays a number."""
+        """Noise variances in the model's units, at most `LARGEST_REWARD`, so that all are numbers."""
         with np.errstate(over="ignore"):
             return np.minimum(variances / self.scale / self.scale, LARGEST_REWARD)
 

@@ -1,4 +1,4 @@
-"""A surface given its members: the one place where a Gaussian process is conditioned.
+"""A surface given its members: the one module in which a Gaussian process is conditioned.
 
 With S the members of a surface, r_S their residuals y − h β, K = σ² ρ_SS, N = diag(τ² + v_S) and K + N = L Lᵀ, the
 surface at x has mean k(x)ᵀ α, where α = (K + N)⁻¹ r_S and k(x) = σ² ρ(x_S, x), and covariance
@@ -208,7 +208,7 @@ class Conditioned:
         return np.asarray(softmax(self.log_urn(at), axis=1))
 
     def main_labels(self, at: FloatArray) -> IntArray:
-        """Label of the occupied surface that dominates at each point, shape (m,)."""
+        """Label of the main surface at each point, the occupied surface with the largest weight there; shape (m,)."""
         return np.asarray(np.argmax(self.log_urn(at)[:, :-1], axis=1))
 
 

@@ -128,7 +128,7 @@ def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArr
 
 
 def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
-    """Posterior probability of each observation not to lie on the surface that dominates there, shape (n,)."""
+    """Posterior probability that an observation does not lie on the main surface at its input, shape (n,)."""
     off = [g.state.labels != g.main_labels(g.data.x) for g in draws]
     return np.asarray(np.mean(off, axis=0))
 
@@ -148,7 +148,7 @@ def sample_rewards(rng: np.random.Generator, draws: Sequence[Conditioned], at: F
 
 
 def _seat(rng: np.random.Generator, given: Conditioned, at: FloatArray) -> IntArray:
-    """Labels of further observations at the points `at`, one after the other, each given those before it."""
+    """Labels of further observations at the points `at`, one after the other, each given the labels before it."""
     state, data, model = given.state, given.data, given.model
     if model.one_surface:
         return np.zeros(at.shape[0], dtype=np.int64)

@@ -22,7 +22,7 @@ from infgp.core.model import trend
 from infgp.core.surface import Conditional, Conditioned, pull
 from infgp.predict.targets import TargetWeights
 
-#: Random features of a prior path.
+#: Number of random features of a prior path.
 FEATURES = 512
 
 
@@ -142,8 +142,8 @@ def draw_path(rng: np.random.Generator, given: Conditioned, target: str) -> Path
     given : Conditioned
         A state with canonical labels and, where surfaces have scales of their own, scales drawn.
     target : {"expected", "main", "mean", "surface"}
-        The expected reward, clutter set aside; the surface that dominates; the sum of all surfaces, each with the
-        urn's weight; or one of them, l with the urn's probability or a new one. See :class:`TargetWeights`.
+        The expected reward, clutter set aside; the main surface; the sum of all surfaces, each with the urn's weight;
+        or one surface, possibly a new one, drawn with the urn's probabilities. See :class:`TargetWeights`.
 
     Examples
     --------

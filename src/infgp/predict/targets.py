@@ -1,4 +1,4 @@
-"""What a search looks for: a weighted sum of the surfaces, its law given one state, and its mean over states.
+"""What a search looks for: a weighted sum of the surfaces, with its law given one state and its mean over states.
 
 Given one state, the target is Gaussian at every x with mean h(x)ᵀβ + Σ_l w_l(x) μ_l(x) and variance Σ_l w_l(x)² v_l(x):
 the laws of the surfaces that make it up.
@@ -17,29 +17,36 @@ from infgp.core.linalg import FloatArray
 from infgp.core.model import Surface, trend
 from infgp.core.surface import Conditional, Conditioned
 
+#: Values of the option `target`; docs/glossary.md says when to use which.
 TARGETS = ("expected", "main", "mean", "surface")
-#: How many times likelier than clutter a surface that dominates nowhere must be to count in the target "expected".
+#: Ratio of evidence, surface to clutter, from which a rare surface that dominates nowhere counts in "expected".
 LIKELIER = 10.0
-#: A surface with a larger share of the rewards than this, and one reward more, is never clutter.
+#: Largest share of the rewards that clutter may hold; one reward more than that share is still allowed.
 RARE = 0.25
-#: Variance below which the target at a point counts as known.
+#: Variance below which the target at a point counts as known, in squared standard units.
 LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class TargetWeights:
-    """How much each surface counts at every x, given one state: weights of the occupied ones, then of a new one.
+    """How much each surface counts at every x, given one state: weights of the occupied surfaces, then of a new one.
 
-    With the urn's weights w_l(x), which see x where surfaces have a place, they are w ("mean"); one for the occupied
-    surface with the largest w ("main"); or one for the surface at which the running sum of w passes `level` ("surface":
-    each with its probability, over a uniform level, and the same one wherever the weights are the same). They are
-    constant between jumps, since w depends on which observations are nearest: gradients do not see them.
+    Let w_l(x) be the urn's weights, which depend on x where surfaces have a place.
 
-    For the target "expected" only occupied surfaces count, and some of them are *clutter*: they are rare, dominate
-    nowhere, and noise of their own size about a constant explains their members as well as a surface does. Clutter is
-    set aside, its share of the weight given to the surface that dominates: rewards that fit no surface say nothing of
-    where the others are best. In "mean", a few of them are a bumpy surface that does. But a third of all rewards is not
-    set aside: it may be most of what there is to expect, and only not known well enough yet to look like a surface.
+    - "mean": the weights are w.
+    - "main": the weight is 1 for the occupied surface with the largest w.
+    - "surface": the weight is 1 for the surface at which the running sum of w passes `level`. Over a uniform level each
+      surface is chosen with its probability, and the same surface is chosen wherever the weights are the same.
+    - "expected": w without *clutter* and without a new surface. Clutter are surfaces that are rare, dominate nowhere,
+      and whose members are explained about as well by noise of their own size about a constant. The share of the
+      rewards that is clutter is given to the surface that dominates.
+
+    Clutter is set aside because it says nothing of where other rewards are best, and as a bumpy surface of few members
+    it would mislead. A third of all rewards is never clutter: it may be most of what there is to expect, and only not
+    be known well enough yet to look like a surface.
+
+    The weights are constant between jumps, since w depends on which observations are nearest: gradients are taken with
+    the weights held.
 
     Examples
     --------
@@ -72,7 +79,7 @@ class TargetWeights:
         return np.asarray(chosen[:, None] == np.arange(self.given.state.n_surfaces + 1), dtype=np.float64)
 
     def _without_clutter(self, weights: FloatArray) -> FloatArray:
-        """The weights with those of clutter, and of a new surface, given to the surface that dominates."""
+        """The weights, where the weight of clutter and of a new surface is given to the surface that dominates."""
         weights[:, [*self.clutter, -1]] = 0.0
         share = np.isin(self.given.state.labels, self.clutter).mean()
         weights *= (1.0 - share) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)

@@ -26,20 +26,21 @@ from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
 
+#: Names of the starts of a chain; see :func:`start_state`.
 STARTS = ("one", "random", "alone")
-#: Surfaces among which a random start throws the observations.
+#: Number of surfaces among which a random start throws the observations.
 RANDOM_SURFACES = 8
-#: κ of L_n = ⌈(ν + κ) log n⌉ + 1.
+#: κ in the number of sticks L_n = ⌈(ν + κ) log n⌉ + 1 of the truncated sampler, without a unit.
 KAPPA = 1.0
-#: With a length-scale for each input, sweeps of the truncated sampler's warm-up between two estimates of them.
+#: Sweeps of the truncated sampler's warm-up between two estimates of the length-scales, where each input has its own.
 ARD_EVERY = 10
-#: Noise variance that a warm-up begins with, in addition to the model's, in units of the standardised rewards.
+#: Noise variance that a warm-up adds to the model's at its beginning, in squared standard units.
 HEAT = 1.0
-#: Part of HEAT that is left just before the added noise is taken away.
+#: Share of `HEAT` that is left just before the added noise is taken away.
 COOL = 1e-3
-#: Part of the warm-up with noise added.
+#: Share of the sweeps of a warm-up in which noise is added.
 HEATED = 0.5
-#: Splits or mergers proposed in each sweep of the collapsed sampler.
+#: Number of splits or mergers that a sweep of the collapsed sampler proposes.
 SPLIT_MERGE_TRIES = 2
 
 
@@ -52,13 +53,13 @@ class Draws:
     states : tuple of State
         The kept states, in the order of the draws, with canonical labels.
     traces : dict of str to array
-        Summaries of each that do not depend on labels: ``log_joint``, ``n_surfaces``, ``main_share`` (the largest
-        surface's part of the observations), ``log_nu``, ``log_tau2``, ``log_sigma2`` and, where it is sampled,
-        ``log_lengthscale`` (mean over coordinates), each of shape (draws,). Empty if none were asked for.
+        Summaries of each kept state that do not depend on labels: ``log_joint``, ``n_surfaces``, ``main_share`` (the
+        largest surface's part of the observations), ``log_nu``, ``log_tau2``, ``log_sigma2`` and, where it is sampled,
+        ``log_lengthscale`` (mean over coordinates), each of shape (draws,). Empty if no traces were asked for.
     deeds : dict of str to (int, int)
         How often each kind of proposal was tried after the warm-up, and how often it was accepted.
     units : Units or None
-        Of the inputs and rewards that the states are for.
+        The user's units of the inputs and rewards that the states are for.
     """
 
     states: tuple[State, ...]
@@ -79,9 +80,10 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
     data : Data
     model : Model
     start : {"one", "random", "alone"} or State
-        All observations on one surface; thrown at random on eight; each on its own; or an earlier state, in the same
-        units, of this or a shorter data set, whose labels and hyperparameters are kept (further observations join its
-        largest surface).
+        ``"one"``: all observations on one surface. ``"random"``: each observation on one of eight surfaces, at random.
+        ``"alone"``: each observation on a surface of its own. A state: an earlier state, in the same units, of this
+        data set or of a shorter one; its labels and hyperparameters are kept, and further observations join its largest
+        surface.
 
     Examples
     --------
@@ -218,11 +220,11 @@ class Schedule:
     Attributes
     ----------
     heat : array
-        Noise variance to add in each sweep of the warm-up, one entry a sweep.
+        Noise variance to add in each sweep of the warm-up, one entry for each sweep, in squared standard units.
     sweeps : int
         Sweeps after the warm-up.
     kept : collection of int
-        Those of them, counted from 0, after which the state is kept.
+        Numbers of the sweeps after the warm-up, counted from 0, at the end of which the state is kept.
     traced : bool
         Whether summaries of the kept states are wanted.
     """
@@ -262,7 +264,7 @@ def drive(
         One sweep, in its order.
     schedule : Schedule
     warm_up : sequence of moves, optional
-        One sweep of the warm-up; by default the same.
+        One sweep of the warm-up; by default `moves`.
     core : callable
         From the sampler's state to a :class:`State` with canonical labels.
     on_sweep : callable
@@ -334,9 +336,10 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
     return changed(moves, state, data, model), deeds
 
 
-#: With reallocations, for chains that see all data at once. A search, whose chain goes on as data comes, does without.
+#: One sweep with reallocations, for chains that see all data at once. The chain of a search goes on as data comes, and
+#: has no reallocations.
 THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
-#: With one surface: an ordinary GP.
+#: One sweep of a model with one surface: an ordinary GP.
 ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
 
 
@@ -453,6 +456,6 @@ def run_truncated(
         core=lambda state: replace(state.core, labels=canonical(state.core.labels)),
         on_sweep=on_sweep,
     )
-    if learns_phi:  # a plug-in length-scale is not a draw: it has no place among the diagnostics
+    if learns_phi:  # a plug-in length-scale is not a draw, and diagnostics are for draws
         del draws.traces["log_lengthscale"]
     return draws

@@ -16,10 +16,12 @@ from scipy.stats import rankdata
 
 from infgp.core.linalg import FloatArray
 
-#: Above this R-hat, or below this effective sample size in all, `Diagnosis.problems` names the trace. R-hat 1.01 and
-#: 100 per chain are the marks for publishing single parameters (raise the budget for that); here the question is
-#: whether chains disagree, and predictions average over the parameters.
-R_HAT_LIMIT, ESS_LIMIT = 1.1, 10.0
+#: Largest R-hat, a ratio, of a trace that is not a problem. For publishing single parameters 1.01 is usual. Here the
+#: question is whether the chains disagree, and predictions average over the parameters.
+R_HAT_LIMIT = 1.1
+#: Smallest effective sample size, in draws of all chains together, of a trace that is not a problem. For publishing
+#: single parameters 100 draws per chain are usual: raise the budget for that.
+ESS_LIMIT = 10.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Diagnosis:
 def diagnose(traces: Mapping[str, FloatArray], deeds: Sequence[Mapping[str, tuple[int, int]]] = ()) -> Diagnosis:
     """Diagnosis of named traces, each of shape (chains, draws).
 
-    `deeds` are, for each chain, how often each kind of proposal was tried, and how often it was accepted.
+    `deeds` has an entry for each chain: how often each kind of proposal was tried, and how often it was accepted.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def _rates(deeds: Sequence[Mapping[str, tuple[int, int]]]) -> dict[str, float]:
 
 
 def r_hat(trace: FloatArray) -> float:
-    """Rank-normalised split R-hat: the larger of that of the values and that of their distances from the median.
+    """Rank-normalised split R-hat: the larger of two, of the values and of their distances from the median.
 
     A trace that is one constant in all chains has R-hat 1.
 

@@ -27,12 +27,14 @@ from infgp.core.model import Data, Model, State, draw_categorical, prior_draw
 from infgp.core.partition import IntArray, stick_sample
 from infgp.core.priors import Fixed, Grid, InverseGamma, LogNormal, Normal, UniformPhi
 
-#: Added to the diagonal of ρ at the inputs. The table of surfaces needs ρ̃⁻¹ at every grid value, and squared
-#: exponential correlations are singular in double precision. In standardised units the nugget is a surface roughness
-#: of 1e-4 σ, below the noise that the prior of τ² admits.
+#: Number added to the diagonal of ρ at the inputs, in units of σ². The table of surfaces needs ρ̃⁻¹ at every grid
+#: value, and squared exponential correlations are singular in double precision. In standardised units the nugget is a
+#: surface roughness of 1e-4 σ, below the noise that the prior of τ² admits.
 NUGGET = 1e-8
-#: Reach of the joint Metropolis step: grid points either way, and standard deviation of the step in log σ².
-HOP, HOP_SIGMA2 = 2, 0.5
+#: Largest step of the joint Metropolis move in the length-scale, in grid points either way.
+HOP = 2
+#: Standard deviation of the step of the joint Metropolis move in σ², in units of log σ².
+HOP_SIGMA2 = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class BlockedState:
     surfaces : array, shape (L, n)
     factors : Factors
     index : int
-        Current value of φ among those of ``factors``.
+        Row of ``factors.phi`` that is the current value of φ.
     """
 
     core: State
@@ -201,7 +203,7 @@ def draw_tau2(rng: np.random.Generator, state: BlockedState, data: Data, model: 
 
 
 def draw_sigma2(rng: np.random.Generator, state: BlockedState, data: Data, model: Model) -> BlockedState:
-    """Step 4d: variance of the surfaces, inverse gamma given all L of them at all n inputs."""
+    """Step 4d: variance of the surfaces, inverse gamma given all L surfaces at all n inputs."""
     prior = model.priors.sigma2
     if isinstance(prior, Fixed):
         return state
@@ -325,7 +327,7 @@ def sweep(
 
 # --- Step 4e for ARD: empirical Bayes --------------------------------------------------------------------------------
 
-#: Bounds of ℓ / √d in the search, those of the grid.
+#: Smallest and largest ℓ / √d of the maximisation over length-scales, in units of the cube's side, as on the grid.
 ARD_BOUNDS = (0.02, 10.0)
 
 

@@ -2,15 +2,17 @@
 
 Three ways, behind one function. Thompson sampling draws a function and maximises it (paper, Algorithm 1). Local
 Thompson sampling maximises it over perturbations of the best points only, since a draw over a cube of many dimensions
-has its maximum almost surely where nothing is known; the region shrinks and starts again. Log expected improvement
-averages over states.
+has its maximum almost surely where nothing is known. The neighbourhood that it searches shrinks, and starts again from
+the whole space. Log expected improvement averages over states.
 
 Given one state, the target is Gaussian at every x (:mod:`infgp.predict.targets`). The incumbent is the evaluated point
-with the largest mean over all states; what is to be beaten is each state's own mean there, so that no lucky reward
-counts. Were it each state's own best, a state that takes a lucky reward for a surface would find little to gain
-anywhere, and send the search to whatever is unknown. It is the logarithm that is averaged: a point is worth what the
-states agree on. The average of the improvement itself is ruled by whichever state has the shortest length-scales or the
-largest variance, and keeps the search in the unknown (`results/search_variants`).
+with the largest mean over all states. In each state, improvement is counted from the state's own mean at the incumbent,
+so that no lucky reward counts. If each state had an incumbent of its own, a state that takes a lucky reward for a
+surface would find little to gain anywhere, and would send the search to whatever is unknown.
+
+The logarithm of the improvement is averaged over states: a point is worth what the states agree on. The average of the
+improvement itself is ruled by the state with the shortest length-scales or the largest variance, and keeps the search
+in the unknown (`results/search_variants`).
 """
 
 from __future__ import annotations
@@ -30,20 +32,20 @@ from infgp.search.learning import Learned, with_values
 from infgp.search.maximise import maximise, pick
 from infgp.space import Space
 
-#: Evaluated points with the best expected reward, around which is searched.
+#: Number of good points: evaluated points with the best expected reward, around which is searched.
 GOOD = 5
-#: Candidates for log expected improvement over the whole space. Few on purpose, and no gradients: its highest points
-#: are often corners that nothing is known about (`results/search_variants`).
+#: Number of candidates for log expected improvement over the whole space. It is small on purpose, and no gradients are
+#: followed: the highest points of the score are often corners that nothing is known about (`results/search_variants`).
 FAR = 64
-#: Candidates for log expected improvement around each good point.
+#: Number of candidates for log expected improvement around each good point.
 NEAR = 150
-#: Candidates of local Thompson sampling.
+#: Number of candidates of local Thompson sampling.
 LOCAL_CANDIDATES = 2000
-#: Shortest step of a candidate of local Thompson sampling, as a part of the longest one.
+#: Shortest step of a candidate of local Thompson sampling, in units of the reach (:func:`local_candidates`).
 SHORTEST = 0.01
-#: How often the region of local Thompson sampling is halved before it gives way to the whole space.
+#: How often the neighbourhood of local Thompson sampling is halved before the whole space is searched again.
 HALVINGS = 5
-#: Evaluations for each dimension without a better point after which the region is halved.
+#: Evaluations per dimension that bring no better point, after which the neighbourhood is halved.
 PATIENCE = 3
 
 
@@ -201,7 +203,7 @@ def best_of(x: FloatArray, value: FloatArray) -> FloatArray:
 
 
 def local_reach(stale: int, d: int) -> float:
-    """Size of the region of local Thompson sampling, in length-scales; 0 for a restart over the whole space.
+    """Size of the neighbourhood of local Thompson sampling, in length-scales; 0 for a restart over the whole space.
 
     It is halved as long as the last `stale` evaluations have not moved the best point, and starts again from the whole
     space when it has become small. Found from the data alone, so that nothing needs to be kept.

@@ -20,17 +20,18 @@ from infgp.core.scaling import RewardScale, bend, unbend
 from infgp.core.surface import Conditioned
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_reward_units, run_collapsed, sweep
 
-#: The farthest that a reward may be from the median, in half 16–84 % ranges; one that is farther is drawn in to there.
+#: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
+#: distance.
 FARTHEST = 1e6
-#: The largest reward that arithmetic can bear, in the user's units.
+#: Largest reward that arithmetic can bear, in the user's units.
 LARGEST = 1e150
-#: Where the unit of the rewards has changed by more than this factor, the chain starts afresh.
+#: Largest factor by which the unit of the rewards may change; beyond it the chain starts afresh.
 UNIT_JUMP = 1e6
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Sweeps for n rewards: work / n², since a sweep costs about n², within bounds.
+    """How many sweeps a chain makes: work / n² for n rewards, since a sweep costs about n², but `least` to `most`.
 
     Examples
     --------
@@ -43,25 +44,25 @@ class Effort:
     most: int
 
     def sweeps(self, n: int) -> int:
-        """Their number."""
+        """Number of sweeps for n rewards."""
         return min(max(self.work // n**2, self.least), self.most)
 
 
-#: Heated sweeps of a chain that begins.
+#: Sweeps of the warm-up of a chain that begins.
 FIRST = Effort(work=2_000_000, least=10, most=200)
 #: Sweeps after new rewards, before the next point is chosen.
 NEXT = Effort(work=160_000, least=2, most=20)
 #: Sweeps before a recommendation.
 LAST = Effort(work=500_000, least=4, most=60)
-#: States kept of the sweeps before the next point is chosen.
+#: Number of states kept of the sweeps before the next point is chosen.
 NEXT_STATES = 5
-#: States kept of the sweeps before a recommendation.
+#: Number of states kept of the sweeps before a recommendation.
 LAST_STATES = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """The values of one number that a search has been told of, larger is better.
+    """The values told of one number that is learned: larger is better for an objective, smaller for a constraint.
 
     Attributes
     ----------
@@ -115,14 +116,14 @@ class Learner:
         ----------
         rng : numpy.random.Generator
         series : Series
-            At least one value; the chain has seen the first of them.
+            It has at least one value. The first `chain.n` values are those that the chain has seen.
         chain : WarmChain or None
-            None for a new one, which is warmed up first.
+            None for a new chain, which is warmed up first.
         effort : Effort
         keep : int
-            States to keep, evenly spaced.
+            Number of states to keep, evenly spaced.
         again : bool
-            Whether a chain that has seen all values is to go on; it stays as it is otherwise.
+            Whether a chain that has seen all values goes on, too; it stays as it is otherwise.
 
         Examples
         --------
@@ -135,7 +136,7 @@ class Learner:
         """
         n, known = series.y.size, bool(series.noise.any())
         model = self.known_noise_model if known else self.model
-        bent = self.bend and not known  # so that variances mean what they say
+        bent = self.bend and not known  # known variances are of rewards as they are
         if chain is not None and chain.n == n and not again:
             return Learned(series, chain, model, bent)
         scale = RewardScale.fit(series.y)
@@ -159,7 +160,7 @@ class Learner:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A number as it is known: its values, a chain that has seen all of them, and what goes between the units."""
+    """A number as it is known: its values, a chain that has seen every value, and the maps between units."""
 
     series: Series
     chain: WarmChain
@@ -193,7 +194,7 @@ def standard_data(series: Series, scale: RewardScale, bent: bool) -> Data:
 
 
 def bounded(y: FloatArray) -> FloatArray:
-    """Values that arithmetic can bear; all that are not absurd stay as they are.
+    """Values that arithmetic can bear: those within `LARGEST` and `FARTHEST` stay as they are, others are clipped.
 
     Examples
     --------
@@ -212,8 +213,9 @@ def bounded(y: FloatArray) -> FloatArray:
 def search_priors(d: int) -> Priors:
     """Priors for optimization: no linear trend, length-scales of every size, few surfaces.
 
-    Those of :class:`infgp.InfiniteGP` cost in a search. A trend points to the corners of the cube, and so do very long
-    length-scales before much is known; and it should take strong evidence before a good region is held to be noise.
+    The priors of :class:`infgp.InfiniteGP` cost regret in a search. A trend points to the corners of the cube, and so
+    do very long length-scales before much is known; and it should take strong evidence before good rewards are held to
+    be noise.
 
     Examples
     --------

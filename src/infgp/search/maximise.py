@@ -1,4 +1,4 @@
-"""Maximising a score over a space: many candidates, then gradients from the best of them.
+"""Maximising a score over a space: many candidates, then gradients from the best candidates.
 
 What is scored is what is evaluated: integers and choices are rounded before every score. Gradients move the
 continuous coordinates; integers and choices are then improved one at a time.
@@ -16,13 +16,23 @@ from scipy.optimize import minimize as scipy_minimize
 from infgp.core.linalg import FloatArray
 from infgp.space import Space
 
-#: Candidates spread over the cube, and candidates around each of the good points.
-SPREAD, AROUND = 1024, 48
-#: Standard deviations of the candidates around a good point, from the widest to the narrowest.
-WIDEST, NARROWEST = 0.2, 0.002
-#: Candidates that gradients start from, and iterations for them; how many of them go on, and iterations for these.
-STARTS, FIRST_ITERATIONS, FINALISTS, ITERATIONS = 64, 10, 6, 60
-#: Rounds of one-at-a-time changes of integers and choices.
+#: Number of candidates spread over the cube.
+SPREAD = 1024
+#: Number of candidates around each good point.
+AROUND = 48
+#: Largest standard deviation of a candidate around a good point, in units of the cube's side.
+WIDEST = 0.2
+#: Smallest standard deviation of a candidate around a good point, in units of the cube's side.
+NARROWEST = 0.002
+#: Number of candidates from which gradients are followed in the first round.
+STARTS = 64
+#: Iterations of L-BFGS-B in the first round.
+FIRST_ITERATIONS = 10
+#: Number of points of the first round that go on to the second.
+FINALISTS = 6
+#: Iterations of L-BFGS-B in the second round.
+ITERATIONS = 60
+#: Largest number of single changes of an integer or a choice, one after the other.
 ROUNDS = 4
 
 
@@ -43,7 +53,7 @@ class Score(Protocol):
 def candidates(
     rng: np.random.Generator, space: Space, good: FloatArray, spread: int = SPREAD, around: int = AROUND
 ) -> FloatArray:
-    """Points over the whole space and, at several scales, around the `good` ones (which are among them).
+    """Points over the whole space, the `good` points, and points around them at several distances.
 
     Examples
     --------
@@ -100,7 +110,7 @@ def maximise(
 ) -> tuple[FloatArray, float]:
     """The best point found, shape (d,), snapped to the space, and its score.
 
-    Gradients are followed a little way from many candidates, and all the way from the best of these.
+    Gradients are followed a little way from many candidates, and further from the best points that are reached.
 
     Parameters
     ----------
@@ -110,7 +120,7 @@ def maximise(
     good : array, shape (k, d)
         Points worth a closer look: good observations, maxima of the surfaces.
     effort : int
-        Multiplies candidates over the whole space and starts.
+        Factor by which the numbers of candidates over the whole space, of starts and of finalists are multiplied.
 
     Examples
     --------
@@ -140,12 +150,12 @@ def maximise(
 
 
 def _clean(values: FloatArray) -> FloatArray:
-    """What cannot be scored is never chosen."""
+    """The values with −∞ for NaN, so that a point that cannot be scored is never chosen."""
     return np.where(np.isnan(values), -np.inf, values)
 
 
 def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArray:
-    """Indices of good points that are not all in one place: the best, then the best of those away from the chosen."""
+    """Indices of good points that lie apart: the best one, then the best one away from all that were chosen before."""
     order = np.argsort(-values, kind="stable")[: 40 * count]
     apart = 0.03 * np.sqrt(points.shape[1])
     chosen: list[int] = []

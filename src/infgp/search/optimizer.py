@@ -40,7 +40,7 @@ CHAIN = 3
 
 
 class Optimizer:
-    """Bayesian optimization that is not fooled by one lucky draw.
+    """Bayesian optimization that is not fooled by one lucky reward.
 
     It may be used from several threads: `tell` never waits for an `ask` under way.
 
@@ -338,7 +338,7 @@ class Optimizer:
 
     @property
     def best_observed(self) -> Observation | None:
-        """The luckiest draw: the best reward seen, at a point that violated no constraint. Not :meth:`recommend`."""
+        """The luckiest reward: the best one seen, at a point that violated no constraint. Not :meth:`recommend`."""
         self._single("best_observed")
         done = [o for o in self.observations if o.values is not None and o.feasible]
         return max(done, key=lambda o: self._setup.signs[0] * (o.value or 0.0), default=None)
@@ -397,7 +397,7 @@ class Optimizer:
             return recommending.recommend(rng, self._setup, log, objectives[0], constraints)
 
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
-        """For several objectives: evaluated points that no other is believed to be better than in every one of them.
+        """For several objectives: evaluated points that no other is believed to be as good as in all and better in one.
 
         Points that are more likely feasible than not come into question, all if there is none.
 

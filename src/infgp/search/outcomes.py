@@ -55,14 +55,14 @@ class Recommendation:
     Attributes
     ----------
     point : dict
-        Maximiser (or minimiser) of the expected reward over the whole space if that is better than `best_evaluated` by
-        more than is uncertain of their difference (one standard deviation); `best_evaluated` otherwise. Under
-        constraints only points are considered that are more likely feasible than not, as long as there is one.
+        The point of the whole space with the best expected reward, if it is better than `best_evaluated` by more than
+        one standard deviation of the difference between the two; `best_evaluated` otherwise. Under constraints only
+        points are considered that are more likely feasible than not, as long as there is one.
     mean, std : float
-        Expected reward there, and how uncertain that expectation is. Rewards that fit no surface are set aside in it
-        (see `target` of :class:`Optimizer`), but not in the quantiles.
+        Expected reward there, and how uncertain that expectation is. Clutter is set aside in the expectation (see
+        `target` of :class:`Optimizer`), but not in the quantiles.
     quantiles : dict of float to float
-        Of a single further reward there, noise included.
+        Quantiles, by level, of a single further reward there, noise included.
     best_evaluated : dict
         The evaluated point with the best expected reward.
     feasibility : float
@@ -79,7 +79,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """An evaluated point that no other is believed to be better than in every objective.
+    """An evaluated point that is not dominated: none is believed to be as good in every objective and better in one.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ def _number(value: object) -> float:
 
 
 def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) -> dict[str, float]:
-    """Values of constraints by name; those of a sequence are named by their index."""
+    """Values of constraints by name; the values of a sequence are named by their index."""
     if values is None:
         return {}
     try:

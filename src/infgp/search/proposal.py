@@ -1,6 +1,6 @@
 """The one way to the next point: a design first, now and then a random point, and otherwise what the model suggests.
 
-Where the model fails numerically, a random point takes the place of its suggestion, which is counted and said.
+Where the model fails numerically, a random point replaces its suggestion: a fallback, which is counted and logged.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from infgp.space import Space
 
 logger = logging.getLogger("infgp")
 
+#: Values of the option `acquisition`.
 ACQUISITIONS = ("logei", "thompson", "local")
 
 
@@ -64,7 +65,7 @@ class Exploration:
 
 @dataclass(frozen=True)
 class Strategy:
-    """How the next point is chosen, once the model is asked; the names are those of the options of `Optimizer`."""
+    """How the next point is chosen, once the model is asked; fields are named as the options of `Optimizer`."""
 
     target: str
     acquisition: str
@@ -103,7 +104,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next input, shape (d,), what is known behind it, and whether it is random because the model failed."""
+    """The next input, shape (d,), what was known when it was chosen, and whether it is a fallback."""
 
     u: FloatArray
     known: Mapping[str, Learned] = field(default_factory=dict)
@@ -159,9 +160,9 @@ def propose(
             u = choose(rng, objectives, constraints, strategy, space, problem.pending)
         if np.isfinite(u).all():
             return Proposal(u, known)
-        logger.warning("The model gave no finite point; a random one takes its place.")
+        logger.warning("The model gave no finite point; a random one is used instead.")
     except (ArithmeticError, np.linalg.LinAlgError) as error:
-        logger.warning("The model failed (%s); a random point takes the place of its suggestion.", error)
+        logger.warning("The model failed (%s); a random point is used instead of its suggestion.", error)
     return Proposal(uniform, known, fallback=True)
 
 

@@ -18,19 +18,19 @@ from infgp.search.several import LIKELY, LogFeasibility, best_feasible, not_domi
 from infgp.search.standing import Log, Setup
 from infgp.space import Point
 
-#: A point that was not evaluated is recommended if it is believed to be better than the best evaluated one by this many
-#: standard deviations of their difference (`studies/recommendations.py`).
+#: Least advantage over the best evaluated point for which a point that was not evaluated is recommended, in standard
+#: deviations of the difference between the two (`studies/recommendations.py`).
 LEAP = 1.0
-#: Quantiles of a reward that a recommendation reports.
+#: Levels of the quantiles of a reward that a recommendation reports, as probabilities.
 QUANTILES = (0.05, 0.5, 0.95)
 
 
 def moments(mean: MeanTarget, learned: Learned, sign: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of the target over states, in the user's units, shapes (m,).
 
-    Where rewards are bent, the bent reward has these moments, and the two ends of its interval of one standard
-    deviation are unbent. That is exact where the bend is straight; moments in its exponential tails would only speak of
-    the tails.
+    Where rewards are bent, mean and standard deviation are computed for the bent reward. The mean, and the two ends of
+    the interval of one standard deviation about it, are then unbent. That is exact where the bend is straight. Moments
+    of the unbent reward would be ruled by its exponential tails.
     """
     middle, sd = mean.moments(at)
     low, value, high = (learned.from_standard(z) for z in (middle - sd, middle, middle + sd))
@@ -69,7 +69,7 @@ def recommend(
 def tradeoffs(
     setup: Setup, log: Log, objectives: Sequence[Learned], constraints: Sequence[Learned]
 ) -> tuple[Tradeoff, ...]:
-    """Evaluated points that no other is believed to be better than in every objective; see :class:`Tradeoff`."""
+    """The trade-offs between the objectives; see :class:`Tradeoff`."""
     x = np.unique(objectives[0].data.x, axis=0)
     targets = [MeanTarget.of(objective.draws, setup.target) for objective in objectives]
     chances = np.exp(LogFeasibility.of(constraints, setup.target)(x))

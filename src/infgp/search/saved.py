@@ -34,7 +34,7 @@ VERSION = 2
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
 MOST_BITS = 4096
-#: Classes that a saved prior may be of.
+#: Names of the classes that a saved prior may have.
 PRIORS = ("Fixed", "Gamma", "InverseGamma", "LogNormal", "Normal", "UniformPhi")
 
 

@@ -1,9 +1,9 @@
 """Choosing the next input where more than one number is learned: constraints, several objectives.
 
 Each number has a posterior of its own. One objective under constraints: log expected improvement over the best point
-that is believed to be feasible, plus the log probability that all constraints hold. Several objectives: one draw of
-each (Thompson sampling), weighed at random by the augmented Chebyshev function of Knowles (2006); what drawn
-constraints forbid is worse than anything they allow.
+that is believed to be feasible, plus the log probability that all constraints hold. Several objectives: one function
+drawn of each (Thompson sampling), weighed at random by the augmented Chebyshev function of Knowles (2006). Constraints
+are drawn too, and a point that violates a drawn constraint scores below every point that does not.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from infgp.search.learning import Learned
 from infgp.search.maximise import SPREAD, Values, pick
 from infgp.space import Space
 
-#: Log probability from which a point counts as feasible.
+#: Natural logarithm of the probability from which a point counts as feasible.
 LIKELY = math.log(0.5)
-#: Weight of the sum next to the maximum in the augmented Chebyshev function.
+#: Weight of the sum of the gaps in the augmented Chebyshev function, where the largest gap has weight 1.
 AUGMENT = 0.05
-#: What is forbidden scores below this.
+#: Score that no infeasible point exceeds, in units of the augmented Chebyshev function or of the target.
 FORBIDDEN = -1e6
 
 
@@ -51,7 +51,7 @@ class LogFeasibility:
     def of(
         cls, constraints: Sequence[Learned], target: str, draws: Sequence[Sequence[Conditioned]] | None = None
     ) -> LogFeasibility:
-        """The feasibility under constraints, in their states or in `draws` in the place of these."""
+        """The feasibility under constraints, in the states `draws`; by default the states of their chains."""
         known = [c.draws for c in constraints] if draws is None else draws
         laws = tuple(tuple(TargetLaw.of(given, target) for given in states) for states in known)
         return cls(laws, tuple(c.to_standard(0.0) for c in constraints))
@@ -76,8 +76,8 @@ def suggest_feasible(
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
 
-    What pending evaluations will say of the constraints is drawn from the posterior, as it is for the objective. So one
-    that is thought to be feasible is something to improve on, and one that is not is no place to go to again.
+    What pending evaluations will say of the constraints is drawn from the posterior, as it is for the objective. A
+    pending point that the draw makes feasible is then something to improve on, and an infeasible one is avoided.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _chebyshev(
     spans: Sequence[float],
     limits: Sequence[tuple[Path, float]],
 ) -> Values:
-    """−max_k w_k g_k − 0.05 Σ_k w_k g_k, where g_k is how far objective k is from its top, of its span."""
+    """−max_k w_k g_k − 0.05 Σ_k w_k g_k, where g_k is the gap of objective k to its top, in units of its span."""
 
     def score(at: FloatArray) -> FloatArray:
         gaps = np.array([w * (top - f(at)) / s for w, f, top, s in zip(weights, drawn, tops, spans, strict=True)])
@@ -173,7 +173,8 @@ def best_feasible(
 ) -> tuple[FloatArray, FloatArray]:
     """The best point of the space, and the best of the inputs `x`, with regard to constraints; shapes (d,).
 
-    Where points are more likely feasible than not, the best of them by the mean target; otherwise the likeliest.
+    Among points that are more likely feasible than not, it is the best by the mean target. If there are none, it is the
+    point that is most likely feasible.
     """
 
     def score(at: FloatArray) -> FloatArray:
@@ -185,7 +186,7 @@ def best_feasible(
 
 
 def not_dominated(values: FloatArray) -> list[int]:
-    """Rows, shape (m, objectives), that no other row is at least as good as in all columns and better in one.
+    """Indices of rows of `values`, shape (m, objectives), that no row dominates: as good in all columns, better in one.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from infgp.search.outcomes import Observation
 from infgp.search.proposal import Problem, Strategy
 from infgp.space import Point, Space
 
-#: Name of an objective among the numbers that are learned; where there are several, their index is behind it.
+#: Name of the objective among the numbers that are learned. With several objectives, a colon and the index follow it.
 OBJECTIVE = "objective"
 #: What stands before the name of a constraint among the numbers that are learned.
 CONSTRAINT = "constraint:"
@@ -27,7 +27,7 @@ Log: TypeAlias = list[tuple[Observation, FloatArray]]
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What a search is set up to do; the names are those of the options of `Optimizer`."""
+    """What a search is set up to do; fields are named as the options of `Optimizer`."""
 
     space: Space
     directions: tuple[str, ...]
@@ -48,7 +48,7 @@ class Setup:
 
     @property
     def target(self) -> str:
-        """What is predicted and recommended: the target of the search, or its mean where it is one drawn surface."""
+        """The target that is predicted and recommended: that of the search, or "expected" where that is "surface"."""
         return "expected" if self.strategy.target == "surface" else self.strategy.target
 
     def problem(self, log: Log, pending: Sequence[Point] = ()) -> Problem:
@@ -73,16 +73,16 @@ class Setup:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Where a search stands, but for what it was told; replaced as a whole, so that no interruption tears it apart.
+    """Where a search stands, apart from the observations; replaced as a whole, so that no interruption tears it apart.
 
     Attributes
     ----------
     told : int
-        Observations that count, of those in the log.
+        Number of observations in the log that count.
     pending : tuple of points
         Asked for and not told yet.
     asked, designed, fallbacks : int
-        Points handed out, those of them from the design, and those that are random because the model failed.
+        Number of points handed out; how many of them came from the design; how many were fallbacks.
     chains : mapping of str to WarmChain
         By the names of the numbers that are learned, as the last suggestion left them.
     """

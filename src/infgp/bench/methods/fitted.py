@@ -1,7 +1,7 @@
 """Bayesian optimization with one Gaussian process as BoTorch fits it by default, and log expected improvement.
 
 The configuration that a user of BoTorch meets first: a SingleTaskGP with its default priors, on standardised rewards,
-its hyperparameters those of the highest posterior density. (The paper's baselines, in :mod:`gaussian`, sample them.)
+with the hyperparameters of the highest posterior density. (The paper's baselines, in :mod:`gaussian`, sample them.)
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from infgp.bench.methods.gaussian import GaussianRun, expected_improvement, load
 from infgp.bench.methods.history import FloatArray
 
-#: Points among which the starts of the acquisition's maximiser are chosen.
+#: Number of points among which the starts of the acquisition's maximiser are chosen.
 RAW = 128
-#: Interquartile ranges beyond the quartiles at which rewards are clipped: Tukey's fences.
+#: Distance from the quartiles at which rewards are clipped, in interquartile ranges: Tukey's fences.
 FENCE = 1.5
 #: Variance of the logarithm of the warping's parameters under their prior, which is centred on no warping.
 WARP_VARIANCE = 0.75

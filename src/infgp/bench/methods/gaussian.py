@@ -19,14 +19,25 @@ from infgp.bench.methods.hyperparameters import Hyperparameters, estimate
 from infgp.core.scaling import RewardScale
 from infgp.errors import require
 
-#: Slice-sampling iterations at each step, as the paper's B.
+#: Number of slice-sampling iterations at each step: the paper's B.
 ITERATIONS = 500
-#: Starts of an acquisition's maximiser, and points among which they are chosen; for Thompson draws and elsewhere.
-PATH_STARTS, PATH_RAW, STARTS, RAW = 10, 1024, 4, 256
-#: Fantasies of the knowledge gradient, and iterations of its maximiser, which moves the maximisers after each of them.
-FANTASIES, KG_ITERATIONS = 8, 100
-#: δ of GP-UCB, and the factor by which its β_n is reduced, as in the experiments of Srinivas et al. (2010).
-DELTA, REDUCED = 0.1, 5.0
+#: Number of starts of the maximiser of a Thompson draw.
+PATH_STARTS = 10
+#: Number of points among which the starts of the maximiser of a Thompson draw are chosen.
+PATH_RAW = 1024
+#: Number of starts of the maximiser of any other acquisition.
+STARTS = 4
+#: Number of points among which the starts of the maximiser of any other acquisition are chosen.
+RAW = 256
+#: Number of fantasies of the knowledge gradient.
+FANTASIES = 8
+#: Largest number of iterations of the maximiser of the knowledge gradient, which also moves the best point of each
+#: fantasy.
+KG_ITERATIONS = 100
+#: δ of GP-UCB, a probability.
+DELTA = 0.1
+#: Factor by which β_n of GP-UCB is divided, as in the experiments of Srinivas et al. (2010).
+REDUCED = 5.0
 
 #: From a fitted model, its inputs (n, d) and the unit cube's bounds to the next point, shape (1, d): all tensors.
 Acquire: TypeAlias = Callable[[Any, Any, Any], Any]
@@ -183,7 +194,10 @@ class TruncatedRun(GaussianRun):
     sense, median 0 and half the 16–84 % range 1, with α = 1 (noise with a variance) and v = 4: b_t = 2 t^{1/4}.
     """
 
-    MOMENT, BOUND = 1.0, 4.0
+    #: α: the noise has a moment of order 1 + α.
+    MOMENT = 1.0
+    #: v, the bound on that moment, in squared robust units.
+    BOUND = 4.0
 
     def __init__(self, d: int, seed: int) -> None:
         super().__init__(d, seed, upper_confidence_bound)

@@ -21,17 +21,25 @@ from numpy.typing import NDArray
 from infgp.core.jit import jit
 from infgp.sample.compiled.densities import FAST, LOG_2PI, decay, factorise, forward
 
-#: Location and standard deviation of the priors of m, log σ², log τ², and of log a and log b. Length-scales have
-#: BoTorch's: location √2 + ½ log d, standard deviation √3.
-MEAN, SIGNAL, NOISE, WARP = (0.0, 1.0), (0.0, 1.0), (-4.0, 2.0), (0.0, math.sqrt(0.75))
+#: Location and standard deviation of the prior of m, in units of standardised rewards.
+MEAN = (0.0, 1.0)
+#: Location and standard deviation of the prior of log σ².
+SIGNAL = (0.0, 1.0)
+#: Location and standard deviation of the prior of log τ².
+NOISE = (-4.0, 2.0)
+#: Location and standard deviation of the priors of log a and log b.
+WARP = (0.0, math.sqrt(0.75))
+#: Standard deviation of the prior of log ℓ, as in BoTorch; its location is √2 + ½ log d.
 LENGTHSCALE_SD = math.sqrt(3.0)
-#: Length of the interval thrown over the current value, in units of θ: of a fixed length, it needs no stepping out.
+#: Length of the interval that is thrown over the current value, in units of θ. Since it is fixed, there is no stepping
+#: out.
 WIDTH = 5.0
-#: Entries of θ that an iteration moves at most. Up to five inputs that is all of them.
+#: Largest number of entries of θ that an iteration moves. Up to five inputs, θ has no more entries than that.
 ENTRIES = 8
-#: Inputs are kept so far from the ends of the cube before they are warped, as in BoTorch.
+#: Least distance of inputs from the ends of the cube before they are warped, in units of the cube's side, as in
+#: BoTorch.
 EPSILON = 1e-7
-#: Iterations of a step that are dropped before the average, of all.
+#: Share of the iterations of a step that is dropped before the average.
 BURN_IN = 0.2
 
 
@@ -138,11 +146,11 @@ def log_posterior(theta: Any, x: Any, y: Any, location: Any, sd: Any) -> float:
 def slice_sample(rng: Any, theta: Any, x: Any, y: Any, location: Any, sd: Any, iterations: int) -> Any:
     """θ after each iteration, shape (iterations, θ.size).
 
-    An iteration moves the entries of θ one after the other, ENTRIES of them at most, in an order drawn afresh whenever
+    An iteration moves the entries of θ one after the other, at most ENTRIES, in an order drawn afresh whenever
     all have had their turn: a level under the density, an interval of fixed length thrown over the current value, and
     points drawn from it, shrinking it, until one is above the level. What a move does not touch is not computed again:
     the mean leaves the factor of the covariance as it is, the variances leave the correlations, and what is said of
-    one input leaves the distances along the others.
+    one input leaves the distances along all other inputs.
     """
     (n, d), zeros, u, column = x.shape, np.zeros(y.size), np.empty(y.size), np.empty(y.size)
     rho, factor, new_rho, new_factor = (np.empty((n, n)), np.empty((n, n)), np.empty((n, n)), np.empty((n, n)))

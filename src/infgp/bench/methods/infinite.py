@@ -24,9 +24,9 @@ from infgp.search.maximise import maximise
 from infgp.search.optimizer import Optimizer
 from infgp.space import Float, Space
 
-#: Gibbs sweeps at each step: the paper's B.
+#: Number of Gibbs sweeps at each step: the paper's B.
 SWEEPS = 500
-#: Length-scales on the grid.
+#: Number of length-scales on the grid.
 GRID = 20
 
 
@@ -121,14 +121,15 @@ def paper_model(d: int) -> Model:
 def paper_sampler(rng: np.random.Generator, state: State | None, data: Data) -> Drawn:
     """One state of Algorithm 2, with the mendings of docs/departures.md, and one surface of it, as Algorithm 1 has it.
 
-    B = 500 sweeps of the truncated Gibbs sampler, from where those of the step before have ended, and the last state of
-    them; L_n = ⌈(ν + 1) log n⌉ + 1 sticks by the ν at hand; squared exponential kernel, isotropic, its length-scale
-    from a grid; scales shared by all surfaces; the priors of :class:`infgp.Priors`. The surface may be a new one.
+    B = 500 sweeps of the truncated Gibbs sampler, from where the sweeps of the step before have ended, of which the
+    last state is taken; L_n = ⌈(ν + 1) log n⌉ + 1 sticks by the ν at hand; squared exponential kernel, isotropic, its
+    length-scale from a grid; variances shared by all surfaces; the priors of :class:`infgp.Priors`. The surface may be
+    a new one.
 
     The paper's other choice, length-scales for each input by conditional maximum likelihood, was tried first. Chains
     were found with several nearly flat surfaces and asking for corners; cumulative regret on stybtang-ns was 370 and
     404 (seeds 0 and 1), against 121 and 88 with the grid and about 200 expected of uniform points. Kernel and
-    sampler of φ were changed together, so which of them matters is not known.
+    sampler of φ were changed together, so it is not known which of the two matters.
     """
     model = paper_model(data.x.shape[1])
     state = draw_state(rng, start_state(rng, data, model, state or "one"), data, model)

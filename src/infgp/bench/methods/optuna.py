@@ -19,7 +19,7 @@ class OptunaRun:
     d, seed : int
     sampler : {"gp", "tpe"}
         Optuna's Gaussian process, told that rewards are noisy, or multivariate tree-structured Parzen estimators. The
-        initial design, which is the benchmark's, takes the place of their random start.
+        initial design, which is the benchmark's, replaces their random start.
     """
 
     def __init__(self, d: int, seed: int, sampler: str) -> None:

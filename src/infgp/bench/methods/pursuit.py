@@ -11,13 +11,13 @@ import numpy as np
 from infgp.bench.methods.gaussian import GaussianRun, load, maximiser
 from infgp.bench.methods.history import FloatArray
 
-#: Rewards for each new fit, which takes seconds to a minute.
+#: Number of rewards from one fit to the next; a fit takes seconds to a minute.
 EVERY = 10
-#: Iterations of each of a fit's optimisations at most. BoTorch lets them go on as long as anything improves, for about
-#: twice the time. In four cases looked at the outliers were the same, and so was the mean in three; in the fourth, the
-#: portfolio, where it is nearly constant, it had a correlation of 0.91.
+#: Largest number of iterations of each optimisation of a fit. BoTorch lets an optimisation go on as long as anything
+#: improves, for about twice the time. Four cases were looked at. The outliers were the same in all four, and the mean
+#: in three; in the fourth, the portfolio, where the mean is nearly constant, the two means had a correlation of 0.91.
 ITERATIONS = 400
-#: Share of the rewards expected to be outliers, as BoTorch has it, but at least one of them.
+#: Share of the rewards expected to be outliers, as BoTorch has it; at least one reward is.
 OUTLIERS = 0.2
 
 
@@ -58,7 +58,7 @@ def pursue(x: FloatArray, y: FloatArray, iterations: int | None = ITERATIONS) ->
 
 
 def conditioned(pursued: Pursued, x: FloatArray, y: FloatArray) -> Any:
-    """The model, of standardised rewards, given all rewards; those that came after the fit count as no outliers."""
+    """The model, of standardised rewards, given all rewards; no reward that came after the fit is an outlier."""
     torch = load("torch")
     noises = np.concatenate((pursued.noises, np.full(y.size - pursued.noises.size, pursued.noise)))
     model = load("botorch.models").SingleTaskGP(

@@ -18,7 +18,8 @@ from infgp.core.priors import Gamma, InverseGamma, Normal
 from infgp.sample.compiled.densities import factorise, forward, pick
 from infgp.sample.truncated import HOP, HOP_SIGMA2, BlockedState, at_index
 
-#: Sweeps for each step 4e. It costs as much as several of them and, next to the joint step, hardly ever moves.
+#: Number of sweeps for each step 4e. The step costs as much as several sweeps and, next to the joint step, hardly ever
+#: moves.
 PHI_EVERY = 10
 
 
@@ -258,7 +259,7 @@ def gibbs(
 
 
 def sweep_many(rng: np.random.Generator, state: BlockedState, data: Data, model: Model, sweeps: int) -> BlockedState:
-    """The state after so many sweeps.
+    """The state after a number of `sweeps`.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """infgp's default with some of its options changed, by name; each is `infgp.Optimizer` through its public options.
 
-`VARIANTS` and `FITTED` are not among the methods of suites: studies name those that they compare.
+`VARIANTS` and `FITTED` are not among the methods of suites: a study names the methods that it compares.
 """
 
 from __future__ import annotations

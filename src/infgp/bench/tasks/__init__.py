@@ -1,4 +1,4 @@
-"""The benchmark tasks, by name: those of suites in `TASKS`, and those of studies, which are not listed there.
+"""The benchmark tasks, by name: tasks of suites are in `TASKS`; tasks of studies are not listed there.
 
 Names are known without loading anything; a task's data and the packages that bring them are read when it is asked for.
 """

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from infgp.bench.core import Task
 from infgp.errors import InvalidInputError
 
-TOLERANCE = 1e-9  # by which a point may miss the cube: rounding in an optimizer's own units
+#: Distance by which a point may miss the cube, in units of its side: rounding in an optimizer's own units.
+TOLERANCE = 1e-9
 
 
 def checked(task: Task) -> Task:

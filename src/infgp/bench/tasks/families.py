@@ -1,6 +1,6 @@
 """Data to fit, not to search: a function, and rewards around it that misbehave in one of eight ways.
 
-The noises are not those of :mod:`noises`: here Weibull noise has its median taken off, not its mean, and outliers are
+The noises differ from :mod:`noises`: here Weibull noise has its median taken off, not its mean, and outliers are
 one in twenty exactly, for the main surface is what is to be found and a sample may be small.
 """
 
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-#: Scale of the noise; the functions have a range of about two.
+#: Scale of the noise, in units of the function, whose range is about two.
 SCALE = 0.1
-#: Draws of the noise from which its scale is told.
+#: Number of draws of a noise from which its scale is estimated.
 MANY = 10_000
 
 
 def smooth(x: FloatArray) -> FloatArray:
-    """A wave along the first input and a bowl along the others."""
+    """A wave along the first input and a bowl along every other input."""
     value = np.sin(6.0 * x[:, 0])
     for k in range(1, x.shape[1]):
         value = value + 2.0 / k * (x[:, k] - 0.5) ** 2

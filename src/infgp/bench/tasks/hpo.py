@@ -22,10 +22,25 @@ from infgp.errors import require
 DATASETS = ("australian", "blood_transfusion", "car", "credit_g", "kc1", "phoneme", "segment", "vehicle")
 ORDER = ("depth", "width", "batch_size", "alpha", "learning_rate_init")
 
-# The grid of the live task. HPOBench goes on to a width of 1024, which takes scikit-learn a minute.
-DEPTH, WIDTH, BATCH = (1, 2, 3), (16, 64, 256), (4, 32, 256)
-ALPHA, RATE = (1e-8, 1e-4, 1.0), (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-TRAIN, VALIDATE, EPOCHS, BATCHES = 2000, 1000, 5, 100
+#: Numbers of hidden layers in the grid of the live task.
+DEPTH = (1, 2, 3)
+#: Numbers of units of a layer in the grid of the live task. HPOBench goes on to 1024, which takes scikit-learn a
+#: minute.
+WIDTH = (16, 64, 256)
+#: Numbers of images in a batch in the grid of the live task.
+BATCH = (4, 32, 256)
+#: Weights of the L2 penalty in the grid of the live task.
+ALPHA = (1e-8, 1e-4, 1.0)
+#: Initial learning rates in the grid of the live task.
+RATE = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+#: Number of images that the live task trains with.
+TRAIN = 2000
+#: Number of images that the live task validates with.
+VALIDATE = 1000
+#: Largest number of passes over the images in a training of the live task.
+EPOCHS = 5
+#: Largest number of batches in a training of the live task.
+BATCHES = 100
 
 
 def hpobench_task(name: str) -> Task:
@@ -86,7 +101,7 @@ def train(configuration: NDArray[np.float64], seed: int) -> int:
 def mnist_task() -> Task:
     """The live task: every evaluation trains a network (extra ``bench`` for the images).
 
-    An evaluation draws one of a few seeds. All of them were run once on the whole grid and the counts stored, so that
+    An evaluation draws one of a few seeds. All seeds were run once on the whole grid and the counts stored, so that
     the expected reward is known; trained elsewhere, a network can differ by rounding.
     """
     with as_file(files("infgp.bench") / "data" / "mnist_mlp.npz") as path, np.load(path) as stored:

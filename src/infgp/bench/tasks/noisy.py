@@ -23,13 +23,13 @@ from infgp.bench.tasks.cube import checked
 from infgp.bench.tasks.functions import LANDSCAPES, Points, Values
 from infgp.bench.tasks.noises import HEAVY, NOISES, outliers, small
 
-#: The factor's ω.
+#: The factor's ω, an angle in radians per unit of t.
 FREQUENCY = 8.0
 #: The factor's t at x = 1.
 STRETCH = 3.0
 #: The factor's α, which keeps it between 0.1 and 1.9.
 AMPLITUDE = 0.9 / np.exp(STRETCH)
-#: Sobol' points over which a function's standard deviation is taken.
+#: Number of Sobol' points over which a function's standard deviation is taken.
 SPREAD_POINTS = 2**12
 
 FACTOR = "nonstationary"
@@ -71,7 +71,7 @@ class Problem:
 
     @classmethod
     def of(cls, name: str) -> Problem | None:
-        """What a task's name stands for; None if it is not one of these tasks."""
+        """What a task's name stands for; None if it is not a task FUNCTION-NOISE-dD."""
         function, _, rest = name.partition("-")
         noise, _, dimension = rest.partition("-d")
         if function not in LANDSCAPES or noise not in KINDS_OF_NOISE or not dimension.isdecimal():

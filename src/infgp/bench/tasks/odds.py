@@ -13,14 +13,15 @@ from infgp.bench.tasks.cube import checked
 
 Points = NDArray[np.float64]
 
-#: Where the hills are.
+#: Input at the top of the first hill, in the unit square.
 FIRST = np.array([0.25, 0.7])
+#: Input at the top of the second hill, in the unit square.
 SECOND = np.array([0.7, 0.3])
 #: Standard deviation of the Gaussian noise that comes with every reward.
 NOISE = 0.1
-#: Evaluations of a run.
+#: Number of evaluations of a run.
 STEPS = 80
-#: Points of a grid, in each coordinate, over which the best expected reward is found.
+#: Number of points, in each coordinate, of the grid on which the best expected reward is found.
 GRID = 401
 
 
@@ -30,12 +31,12 @@ def hill(x: Points, at: Points, width: float) -> Points:
 
 
 def lottery(rng: np.random.Generator, x: Points) -> float:
-    """Nothing in three of five draws, wherever; else a prize that depends on the input."""
+    """Nothing in three of five evaluations, at any input; else a prize that depends on the input."""
     return float((rng.random() < 0.4) * 3.0 * hill(x, SECOND, 0.2)[0] + NOISE * rng.normal())
 
 
 def two_prizes(rng: np.random.Generator, x: Points) -> float:
-    """A small prize most of the time, best in one place, and a large one now and then, best in another."""
+    """A small prize most of the time, best at one input, and a large one now and then, best at another."""
     common = rng.random() < 0.75
     return float((hill(x, FIRST, 0.25) if common else 8.0 * hill(x, SECOND, 0.25))[0] + NOISE * rng.normal())
 

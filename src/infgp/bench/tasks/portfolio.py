@@ -20,7 +20,13 @@ from scipy.interpolate import BSpline, make_interp_spline
 from infgp.bench.core import HEAVY_TAILED, Task
 from infgp.bench.tasks.cube import checked
 
-RISK, TRADE, HOLD = (0.1, 1000.0), (5.5, 8.0), (0.1, 100.0)  # ranges as in Cakmak et al. (2020)
+#: Smallest and largest aversion to risk, a factor of the variance, as in Cakmak et al. (2020).
+RISK = (0.1, 1000.0)
+#: Smallest and largest aversion to trading, a factor of the cost of a trade, as in Cakmak et al. (2020).
+TRADE = (5.5, 8.0)
+#: Smallest and largest aversion to holding, a factor of the cost of borrowing, as in Cakmak et al. (2020).
+HOLD = (0.1, 100.0)
+#: Length of a scenario, in trading days.
 DAYS = 30
 
 
@@ -49,12 +55,12 @@ def certificate() -> dict[str, Any]:
 
 @cache
 def cardinal(count: int) -> BSpline:
-    """Splines on [0, 1] that are 1 at one of `count` equally spaced points and 0 at the others."""
+    """Splines on [0, 1] that are 1 at one of `count` equally spaced points and 0 at every other of these points."""
     return make_interp_spline(np.linspace(0.0, 1.0, count), np.eye(count), k=min(3, count - 1))
 
 
 def interpolate(table: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values between those of a table of shape (risk, trade, hold), at points of shape (m, 3).
+    """Values interpolated in a table of shape (risk, trade, hold), at points of shape (m, 3).
 
     Examples
     --------

@@ -25,7 +25,7 @@ from infgp.bench.tasks.functions import LANDSCAPES as FUNCTIONS
 from infgp.bench.tasks.functions import Landscape, Points, Values
 from infgp.bench.tasks.noises import gaussian, weibull
 
-#: The paper's α.
+#: The paper's α, the amplitude of the modulation, without a unit.
 AMPLITUDE = 0.5
 
 
@@ -69,7 +69,7 @@ def parts(name: str) -> Parts:
 
 @cache
 def certificates() -> Mapping[str, Any]:
-    """The stored scale and optimum of each mean, by name of the task; heavy-tailed tasks share those of the plain."""
+    """The stored scale and optimum of each mean, by name of the task; heavy-tailed tasks have the plain ones'."""
     text = (files("infgp.bench") / "data" / "synthetic.json").read_text(encoding="utf-8")
     stored: Mapping[str, Any] = json.loads(text)
     return stored

@@ -4,7 +4,7 @@
 line to a file of rows after every simulation, packs what is complete into ``src/infgp/bench/data/portfolio.npz`` and
 certifies its optimum and writes what it looks like to ``results/tables/portfolio.md``.
 Killed and started again, it goes on where it was; ``--level 2`` fills the finer grid around the rows that are there,
-``--scenarios`` adds more of them. One simulation takes about a second on one core: set ``OPENBLAS_NUM_THREADS=1``.
+``--scenarios`` adds more scenarios. One simulation takes about a second on one core: set ``OPENBLAS_NUM_THREADS=1``.
 ``--quick`` tabulates two scenarios on the coarsest grid; ``--scenarios 0`` only packs the rows that are there.
 
 A scenario is a window of 30 trading days of 2014, a bid–ask spread, a daily borrowing cost, and the errors of the
@@ -35,9 +35,13 @@ from infgp.errors import require
 
 TABLE = Path(__file__).parents[1] / "data" / "portfolio.npz"
 ROWS = Path("results/tables/portfolio.jsonl")
-HISTORY = 60  # trading days before the earliest window, for the covariance of returns
-FORECAST_ERROR = 40.0  # variance of the forecasts' errors, in variances of the returns
+#: Least number of trading days before a scenario, from which the covariance of returns is taken.
+HISTORY = 60
+#: Variance of the errors of the forecasts, in variances of the returns.
+FORECAST_ERROR = 40.0
+#: Largest leverage of a portfolio, in units of its value.
 LEVERAGE = 3.0
+#: Level of the finest grid of strategies.
 FINEST = 2
 Index = tuple[int, int, int]
 
@@ -131,7 +135,7 @@ def simulate(strategy: NDArray[np.float64], case: Scenario) -> tuple[float, floa
 
 
 def grid(level: int) -> list[Index]:
-    """Indices, in the finest grid, of the points of the grid of that level; each level contains those before."""
+    """Indices, in the finest grid, of the points of the grid of that level; each level contains the one before."""
     step = 2 ** (FINEST - level)
     risk, trade, hold = (range(0, len(values), step) for values in lattice(FINEST))
     return list(itertools.product(risk, trade, hold))

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-#: Standard deviation of the noise; the functions have a range of about two.
+#: Standard deviation of the noise, in units of the functions, whose range is about two.
 NOISE = 0.05
-#: Held-out inputs.
+#: Number of held-out inputs.
 TEST = 400
 
 

@@ -24,12 +24,17 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("∞-GP, infgp's default", {}),
 }
 DESIGNS = {"one": "one input", "spread": "mean over visited inputs"}
-SIZES, QUICK_SIZES = (10, 20, 40, 80, 160, 320), (10, 20)
+#: Numbers n of rewards.
+SIZES = (10, 20, 40, 80, 160, 320)
+#: Numbers n of rewards in the quick version.
+QUICK_SIZES = (10, 20)
+#: Number of seeds.
 SEEDS = 4
-#: Visited inputs over which total variation is averaged.
+#: Number of visited inputs over which total variation is averaged.
 VISITED = 24
-#: Rewards at which the predictive density is kept, for a picture.
+#: Rewards, less their mean, at which the predictive density is kept for a picture.
 CURVE = np.linspace(-2.5, 2.5, 126)
+#: The input of the design "one", in the unit interval.
 WHERE = 0.5
 
 
@@ -69,7 +74,7 @@ def fit(job: Record, sizes: tuple[int, ...] = SIZES, budget: tuple[int, int] = (
 
 
 def fits(options: Options) -> list[Record]:
-    """Records of all fits, seed by seed; those that are missing are made."""
+    """Records of all fits, seed by seed; missing records are made."""
     quick = options.quick
     cells = product(range(1 if quick else SEEDS), NOISES, DESIGNS, MODELS)
     jobs = [{"seed": s, "reward": r, "design": d, "model": m} for s, r, d, m in cells]

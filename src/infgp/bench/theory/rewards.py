@@ -12,8 +12,10 @@ from scipy import stats
 from scipy.optimize import brentq, minimize
 
 Array = NDArray[np.float64]
-#: Bins over which total variation is summed: of equal probability, and of equal width between extreme quantiles.
-BINS, EXTREME = 200, 1e-3
+#: Number of bins of equal probability over which total variation is summed, and of borders of equal distance.
+BINS = 200
+#: Probability below the lowest, and above the highest, of the borders of equal distance.
+EXTREME = 1e-3
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def load(path: Path) -> list[Record]:
 def measure(
     path: Path, jobs: Sequence[Record], run: Callable[[Record], Record], print: Callable[[str], object] = print
 ) -> list[Record]:
-    """Records of all jobs: those that `path` has, and those of the others, run in their order and appended to it.
+    """Records of all jobs: read from `path` where it has them; the other jobs are run and appended to it.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Options:
     out: Path
 
     def records(self, name: str, jobs: Sequence[Record], run: Callable[[Record], Record]) -> list[Record]:
-        """Records of the jobs in the file of that name; with ``--draw`` those that are there."""
+        """Records of the jobs in the file of that name; with ``--draw`` all records that are there."""
         path = self.out / name
         return load(path) if self.draw else measure(path, jobs, run)
 

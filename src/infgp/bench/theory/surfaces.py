@@ -19,10 +19,14 @@ from infgp.bench.theory.store import Record, options
 from infgp.core.partition import expected_surfaces, urn_sample
 from infgp.core.priors import Gamma, Priors
 
+#: Values of the concentration ν.
 CONCENTRATIONS = (0.5, 1.0, 2.0)
 COLOURS = {0.5: "#009E73", 1.0: "#0072B2", 2.0: "#D55E00"}
 REWARD_COLOURS = dict(zip(NOISES, ("#999999", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#222222"), strict=True))
-LONGEST, DRAWS = 3000, 100
+#: Largest number n of observations.
+LONGEST = 3000
+#: Number of partitions drawn for each concentration.
+DRAWS = 100
 
 
 def simulate(seed: int, longest: int, draws: int) -> Record:

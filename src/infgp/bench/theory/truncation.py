@@ -20,9 +20,16 @@ from infgp.bench.tasks import task
 from infgp.bench.theory.runs import method, truncated, untruncated
 from infgp.bench.theory.store import Record, options
 
+#: Names of the tasks.
 TASKS = ("rosenbrock-ht", "ackley-ns")
+#: Numbers L of sticks.
 LEVELS = (1, 2, 4, 8, 16)
-SEEDS, STEPS, SWEEPS = 6, 60, 150
+#: Number of seeds.
+SEEDS = 6
+#: Number of evaluations of a run.
+STEPS = 60
+#: Number of Gibbs sweeps at each step.
+SWEEPS = 150
 
 
 def sampler_of(level: int, sweeps: int) -> Sampler:

@@ -23,8 +23,17 @@ from infgp.core.model import Data, Model
 from infgp.core.priors import Gamma
 from infgp.sample import truncated as blocked
 
-TASK, STICKS, STEPS, SWEEPS, SEEDS = "ackley-ns", 4, 100, 500, 3
-#: Iterations for which one column of the heat map stands.
+#: Name of the task.
+TASK = "ackley-ns"
+#: Number L of sticks.
+STICKS = 4
+#: Number of evaluations of a run.
+STEPS = 100
+#: Number of Gibbs sweeps at each step.
+SWEEPS = 500
+#: Number of seeds.
+SEEDS = 3
+#: Number of evaluations for which one column of the heat map stands.
 EVERY = 10
 
 

@@ -1,4 +1,4 @@
-"""Compiled inner loops (Numba), cached on disk. Only moves, model and posterior import this package.
+"""Compiled inner loops (Numba), cached on disk. Only the moves, the chains and `bench` import this package.
 
 Notation
 --------
@@ -23,8 +23,8 @@ from infgp.sample.compiled.scales import draw_scales, redraw_grades
 from infgp.sample.compiled.splits import reallocate, split_or_merge
 from infgp.sample.compiled.trend import draw_trend
 
-#: Surfaces larger than this are factorised by LAPACK at the start of a label sweep, and their predictive variances
-#: prepared by BLAS.
+#: Members of the largest surface that a label sweep factorises in compiled loops. Larger surfaces are factorised by
+#: LAPACK at the start of the sweep, and their predictive variances are prepared by BLAS.
 LARGE = 128
 
 __all__ = [

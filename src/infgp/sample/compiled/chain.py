@@ -14,7 +14,8 @@ class Setting(NamedTuple):
     """Data and what is fixed about the model.
 
     kernel : code;  x : inputs (n, d);  h : trend regressors (n, p);  y, noise : rewards and known noise (n,)
-    shape : of own scales;  local, places : π and the graph of the inputs;  grades : their prior probabilities
+    shape : a of the surfaces' own scales;  local, places : π and the graph of the inputs
+    grades : prior probabilities of the grades
     """
 
     kernel: int
@@ -29,7 +30,7 @@ class Setting(NamedTuple):
 
 
 class MutableState(NamedTuple):
-    """A state, changed in place: labels (n,), β (p,), φ (d,), (σ², τ², ν), and the grade of each one's surface (n,)."""
+    """A state, changed in place: labels (n,), β (p,), φ (d,), (σ², τ², ν), grade of each observation's surface (n,)."""
 
     labels: Any
     beta: Any
@@ -39,13 +40,13 @@ class MutableState(NamedTuple):
 
 
 class PriorNumbers(NamedTuple):
-    """Priors; what is fixed has zeros or no entries.
+    """Priors as numbers; a parameter that is fixed has zeros or no entries.
 
     variances : rows (shape, scale) of the inverse gammas of σ² and τ²
     lengthscale : (0,) fixed; (1, loc, scale, least log ℓ) log-normal; (2, largest φ) uniform in φ
     lengthscales : number of length-scales, 1 or d
     trend_mean, trend_weight : mean and precision of β, shape (p,)
-    largest_ratio : of σ² to τ²
+    largest_ratio : largest ratio of σ² to τ²
     """
 
     variances: Any
@@ -78,7 +79,7 @@ def rows(a: Any, index: Any) -> Any:
 
 @jit()
 def own_inputs(setting: Any, chain: Any, index: Any) -> Any:
-    """x[index], each row multiplied by how much rougher its surface is: the shared φ then fits them all."""
+    """x[index], each row multiplied by how much rougher its surface is: the shared φ then fits all rows."""
     out = np.empty((index.size, setting.x.shape[1]))
     for i in range(index.size):
         factor = ROUGHER ** chain.grade[index[i]]

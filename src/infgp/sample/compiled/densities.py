@@ -11,12 +11,21 @@ from infgp.core.jit import jit
 
 #: Sums may be reordered (vectorised); NaN and infinity keep their meaning.
 FAST: Any = {"reassoc", "contract", "nsz"}
+#: log 2π, in natural logarithms.
 LOG_2PI = math.log(2.0 * math.pi)
-#: For :func:`decay`: 1.5 · 2⁵², log 2 in two parts, the coefficients of exp, and where exp(x) is next to nothing.
-#: Smaller numbers would change no sum, and their products would be denormal, which processors are slow at.
+#: The number 1.5 · 2⁵². A float that is added to it is rounded to an integer, which :func:`decay` finds in the last
+#: bits.
 MAGIC = 6755399441055744.0
-LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
+#: Logarithm of e to the base 2.
+LOG2_E = 1.4426950408889634
+#: First part of the natural logarithm of 2, with zeros in its last bits, so that multiples of it are exact.
+LN2_HIGH = 6.93147180369123816490e-01
+#: Second part of the natural logarithm of 2: log 2 less `LN2_HIGH`.
+LN2_LOW = 1.90821492927058770002e-10
+#: Coefficients of the Taylor series of exp at 0, the constant first.
 TAYLOR = tuple(1.0 / math.factorial(k) for k in range(14))
+#: Smallest exponent x for which :func:`decay` computes exp(x); for smaller ones it returns exp of this number. Smaller
+#: results would change no sum, and their products would be denormal, which processors are slow at.
 LEAST_EXPONENT = -100.0
 
 
@@ -62,8 +71,8 @@ def log_total(log_p: Any) -> float:
 
 
 @jit()
-def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
-    """An index below `size` with probability proportional to exp(log_p); `fallback` if rounding leaves none."""
+def pick(log_p: Any, size: int, uniform: float, otherwise: int) -> int:
+    """An index below `size` with probability proportional to exp(log_p); `otherwise` if rounding leaves none."""
     best = -np.inf
     for label in range(size):
         best = max(best, log_p[label])
@@ -75,7 +84,7 @@ def pick(log_p: Any, size: int, uniform: float, fallback: int) -> int:
         running += math.exp(log_p[label] - best)
         if running > uniform * total:
             return label
-    return fallback
+    return otherwise
 
 
 @jit(fastmath=FAST)

@@ -1,4 +1,4 @@
-"""Label sweeps: the inverses of all surfaces, kept up to date while observations change places."""
+"""Label sweeps: the inverses of all surfaces, kept up to date while observations go from one surface to another."""
 
 from __future__ import annotations
 
@@ -339,7 +339,7 @@ def label_sweep(
     fresh : the grade of a new surface that begins at each visit, drawn from its prior (one observation alone says
         nothing about a length-scale);  grade : of the surface of each observation
     C : prior covariance for each grade, shape (grades, n, n)
-    members, counts, where : the observations of each label, their number, and each observation's place among them
+    members, counts : the observations of each label, and their number;  where : position of an observation in them
     quadratics : q_l;  columns : column of a large surface in `large`, or −1
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """

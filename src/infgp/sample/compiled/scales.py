@@ -1,4 +1,4 @@
-"""Slice sampling of the scales and length-scales; grades of the surfaces."""
+"""Slice sampling of variances and length-scales; grades of the surfaces."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from infgp.sample.compiled.densities import (
     pick,
 )
 
-#: Length of the interval that a slice is first looked for in, in units of log scale. Much longer than the slice costs a
-#: few evaluations more, shorter means smaller steps; either is correct. Length-scales of inputs that do not matter are
-#: as wide as their prior.
+#: Length of the interval in which a slice is first looked for, in units of a natural logarithm. An interval much longer
+#: than the slice costs a few evaluations more, and a shorter one means smaller steps; either is correct. The slices of
+#: length-scales of inputs that do not matter are as wide as their prior.
 WIDTH = 5.0
 #: Most points that are tried on a line. An interval that is halved this often is shorter than rounding errors.
 MOST_TRIES = 100
 #: Length of an interval, in units of log scale, below which nothing is to be gained; the current point stays.
 LEAST_WIDTH = 1e-12
-#: Length-scales that get a line of their own in each update, chosen at random where there are more inputs.
+#: Largest number of length-scales that get a line of their own in an update; they are chosen at random among the
+#: inputs.
 LINES = 8
 
 
@@ -74,7 +75,7 @@ def lines_of(rng: Any, priors: Any) -> Any:
     lines[2, 1] = 0.0
     if ells > 1:
         left = LINES
-        for k in range(ells):  # each with the same chance, LINES of them at most
+        for k in range(ells):  # each length-scale has the same chance; at most LINES are chosen
             if rng.random() * (ells - k) < left:
                 lines[3 + k, 2 + k] = 1.0
                 left -= 1
@@ -89,12 +90,12 @@ def lines_of(rng: Any, priors: Any) -> Any:
 def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     """σ², τ² and ℓ by slice sampling in θ = (log σ², log τ², log ℓ), the surfaces integrated out.
 
-    Lines along log σ² and log τ², one in a random direction of (log σ², log ℓ), which go together, and with several
-    length-scales one along each (some of them, past eight). On each line an interval is thrown over the current point
-    and shrunk until a point on the slice is found (Neal 2003), after four to five evaluations. There is no stepping
-    out: with a fixed length the transition is reversible without it, and cheaper. Where rounding hides the slice (a log
-    evidence of −1e20 swallows its level), the point stays. Returns the number of evaluations, or −1 if the evidence of
-    the current point is not a number.
+    There is a line along log σ², a line along log τ², a line in a random direction of (log σ², log ℓ), which go
+    together, and with several length-scales a line along each of at most eight of them. On each line an interval is
+    thrown over the current point and shrunk until a point on the slice is found (Neal 2003), after four to five
+    evaluations. There is no stepping out: with a fixed length the transition is reversible without it, and cheaper.
+    Where rounding hides the slice (a log evidence of −1e20 swallows its level), the point stays. Returns the number of
+    evaluations, or −1 if the evidence of the current point is not a number.
     """
     order, starts = group_order(chain.labels)
     x, noise = own_inputs(setting, chain, order), entries(setting.noise, order)
@@ -161,10 +162,11 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
 def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int, int]:
     """A step of the shared length-scales with the grades summed out, then the grade of each surface.
 
-    The step divides all length-scales by a power of ROUGHER, drawn from a law that is symmetric about zero; in log ℓ it
-    is a translation. Surfaces that keep their own length-scales change their grades with it, and those that are the
-    better for others change these: modes that grades alone, or length-scales alone, do not connect. Returns how often
-    a step was tried, and how often it was accepted: once or not at all.
+    The step divides all shared length-scales by a power of ROUGHER, whose exponent is drawn from a law that is
+    symmetric about zero; in log ℓ it is a translation. With the grades summed out, a surface can keep its own
+    length-scales by changing its grade, or keep its grade and change its length-scales. Moves of grades alone, or of
+    length-scales alone, do not connect these modes of the posterior. Returns how often a step was tried, and how often
+    it was accepted: once or not at all.
     """
     grades = setting.grades.size
     if grades == 1:
@@ -204,7 +206,7 @@ def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int,
 def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first: int, count: int) -> Any:
     """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
 
-    Shape (surfaces, count); 0 for surfaces of one observation, whose evidence does not depend on it.
+    Shape (surfaces, count); 0 for a surface of one observation, whose evidence does not depend on length-scales.
     """
     x, noise = rows(setting.x, order), entries(setting.noise, order)
     r = entries(residual(setting, chain), order)

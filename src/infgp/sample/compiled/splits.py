@@ -21,13 +21,13 @@ from infgp.sample.compiled.densities import (
 )
 from infgp.sample.compiled.scales import lengthscale_log_prior
 
-#: In the place of a neighbour that is on neither of the two surfaces.
+#: Stands for a neighbour that is on neither of the two surfaces.
 OUTSIDE = -2
 
 
 @jit()
 def edges_within(near: Any, pool: Any) -> Any:
-    """Neighbours of the observations in `pool`, as positions in it; OUTSIDE for others."""
+    """Neighbours of the observations in `pool`, as positions in it; OUTSIDE for neighbours that are not in `pool`."""
     spot = np.full(near.shape[0], OUTSIDE, dtype=np.int64)
     for p in range(pool.size):
         spot[pool[p]] = p
@@ -65,12 +65,13 @@ def grow(
     spatial: bool,
     sides: Any,
 ) -> tuple[float, float]:
-    """Allocate observations, in `order`, to one of two surfaces that begin with the first two of them.
+    """Allocate observations, in `order`, to two surfaces: the first begins one surface, the second the other.
 
-    Each goes to side s with probability ∝ predictive density from the members of s so far, times their number or, if
-    `spatial`, what its edges to them are worth. C has the covariance for either side, shape (2, m, m); `edges` are the
-    neighbours of each observation, −1 for none and OUTSIDE for those not to be allocated.
-    Where `forced` is not empty it gives the sides, and only their probability is computed.
+    Each observation goes to side s with probability ∝ its predictive density from the members of s so far, times a
+    factor: the number of those members or, if `spatial`, what the observation's edges to them are worth. C has the
+    covariance for either side, shape (2, m, m); `edges` has the neighbours of each observation, −1 for none and OUTSIDE
+    for a neighbour that is not to be allocated. Where `forced` is not empty it gives the sides, and only their
+    probability is computed.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def grow(
 
 @jit()
 def outward(x: Any, phi: Any, a: int, b: int) -> Any:
-    """The anchors a and b, then the others in the order of their distance from the nearer of the two."""
+    """The anchors a and b, then all other rows in the order of their distance from the nearer anchor."""
     distance = np.empty(x.shape[0])
     for k in range(distance.size):
         to_a, to_b = 0.0, 0.0
@@ -163,7 +164,7 @@ def lengthscales_log_prior(phi: Any, priors: Any) -> float:
 
 @jit()
 def apart_from_rest(labels: Any, first: int, second: int) -> Any:
-    """Observations with one of two labels, and the others, both ascending."""
+    """Observations with one of two labels, and observations with neither, both ascending."""
     pool, rest, m = np.empty(labels.size, dtype=np.int64), np.empty(labels.size, dtype=np.int64), 0
     for k in range(labels.size):
         if labels[k] == first or labels[k] == second:
@@ -276,10 +277,10 @@ def split_or_merge(
 
     if not threshold < (log_ratio if splits else -log_ratio):
         return False
-    target = n if splits else first
+    joins = n if splits else first
     for p in range(m):
         if sides[p] == 1:
-            labels[pool[order[p]]] = target
+            labels[pool[order[p]]] = joins
             chain.grade[pool[order[p]]] = other if splits else kept
     relabel(labels)
     chain.scales[1] = apart if splits else together
@@ -303,7 +304,7 @@ def reallocate(
 ) -> bool:
     """Propose to allocate the members of two surfaces to them anew, accept it or not; returns whether it was accepted.
 
-    i, j : the anchors, which stay where they are; nothing happens unless these are two surfaces
+    i, j : the anchors, which stay on their surfaces; nothing happens if both are on the same surface
     shift : step of log τ², of either sign
     spatial, spatial_back : see :func:`grow`; how the sides are proposed, and how they would be on the way back
     uniforms, threshold : random numbers, for the allocation and (negative exponential) for the decision
@@ -338,7 +339,7 @@ def reallocate(
     log_ratio -= evidence + log_seats(now) - log_q
     if shift != 0.0:
         a, b = priors.variances[1]
-        log_ratio -= a * shift + b * (1.0 / moved - 1.0 / tau2)  # as in split_or_merge
+        log_ratio -= a * shift + b * (1.0 / moved - 1.0 / tau2)  # the inverse gamma in log τ², as in split_or_merge
         if m < n:
             log_ratio += rest_log_evidence(setting, chain, r, rest, moved, chain.phi)
             log_ratio -= rest_log_evidence(setting, chain, r, rest, tau2, chain.phi)

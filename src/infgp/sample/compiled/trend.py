@@ -13,7 +13,7 @@ from infgp.sample.compiled.densities import dot, factorise, fill_lower, forward
 
 @jit()
 def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
-    """β given labels and scales: Gaussian, by generalised least squares over the surfaces.
+    """β given labels, variances and length-scales: Gaussian, by generalised least squares over the surfaces.
 
     Its precision and shift are Σ_l hᵀ (C_SS + N_SS)⁻¹ [h y] / s_l; own scales s_l are drawn given the residuals.
     """
@@ -23,10 +23,10 @@ def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
     least = np.inf
     for k in range(p):
         least = min(least, 0.5 * weight[k])
-    precision, target = np.zeros((p, p)), np.empty(p)
+    precision, shift = np.zeros((p, p)), np.empty(p)
     for k in range(p):
         precision[k, k] = weight[k] - least  # `factorise` adds it again, and lets no pivot fall below
-        target[k] = weight[k] * priors.trend_mean[k]
+        shift[k] = weight[k] * priors.trend_mean[k]
     order, starts = group_order(chain.labels)
     x, h, noise = own_inputs(setting, chain, order), rows(setting.h, order), entries(setting.noise, order)
     for g in range(starts.size - 1):
@@ -48,14 +48,14 @@ def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
                 quadratic += gap * gap
             scale = (setting.shape + 0.5 * quadratic) / rng.standard_gamma(setting.shape + 0.5 * m)
         for k in range(p):
-            target[k] += dot(u[k], u[p], m) / scale
+            shift[k] += dot(u[k], u[p], m) / scale
             for j in range(k + 1):
                 precision[k, j] += dot(u[k], u[j], m) / scale
     factor = np.empty((p, p))
     factorise(precision, 1.0, least, np.zeros(p), factor)
-    forward(factor, target, target)
-    for k in range(p - 1, -1, -1):  # Lᵀ β = L⁻¹ target + noise
-        total = target[k] + rng.standard_normal()
+    forward(factor, shift, shift)
+    for k in range(p - 1, -1, -1):  # Lᵀ β = L⁻¹ shift + noise
+        total = shift[k] + rng.standard_normal()
         for j in range(k + 1, p):
             total -= factor[j, k] * chain.beta[j]
         chain.beta[k] = total * factor[k, k]

@@ -1,7 +1,7 @@
 """Markov chain moves, one file for each: functions ``(rng, state, data, model)`` to the next state.
 
-A move may also return what it did, as a pair of the state and its deeds: how often it tried something, and how often
-that was accepted.
+A move may also return a pair: the state, and its deeds. Deeds count, for each kind of proposal, how often the move
+tried it and how often it was accepted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ import numpy as np
 
 from infgp.core.model import Data, Model
 
-#: Times that something was tried, and accepted, by its name.
+#: For each kind of proposal, by name: how often it was tried, and how often it was accepted.
 Deeds: TypeAlias = dict[str, tuple[int, int]]
 Move: TypeAlias = Callable[[np.random.Generator, Any, Data, Model], Any]

@@ -3,9 +3,10 @@
     P(z_i = l | rest) ∝ n_l^{−i} p(r_i | members of l but i),    P(new surface | rest) ∝ ν p(r_i)
 
 (Neal 2000, algorithm 3). The inverse covariances of all surfaces are kept in one n × n array G. A point's own
-leave-one-out predictive is then free (variance 1/G_ii, residual α_i/G_ii), those from large surfaces are prepared by
-BLAS, and only a label that changes costs a rank-one down-date and a bordered up-date. The scales change between sweeps,
-so every sweep begins with fresh factorisations; the error that updates accumulate within it is checked.
+leave-one-out predictive is then free (variance 1/G_ii, residual α_i/G_ii), the predictives from large surfaces are
+prepared by BLAS, and only a label that changes costs a rank-one down-date and a bordered up-date. Variances and
+length-scales change between sweeps, so every sweep begins with fresh factorisations; the error that updates accumulate
+within a sweep is checked.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from infgp.errors import NumericalError
 from infgp.sample import compiled
 from infgp.sample.moves.collapsed import KERNEL_CODE
 
-#: Largest error of the linear systems after a sweep, relative to the largest residual. Beyond it the sweep is done
-#: again with fresh factorisations on the way. Since α is refined after every change, the error that it shows is about
-#: the square of that of the inverses.
+#: Largest error of the linear systems after a sweep, in units of the largest residual. A sweep with a larger error is
+#: done again with fresh factorisations on the way. Since α is refined after every change, its error is about the square
+#: of the error of the inverses.
 DRIFT_LIMIT = 1e-7
-#: Parts into which a sweep is cut on the first, second and third attempt, each part with fresh factorisations.
+#: Number of parts into which the first, second and third attempt cut a sweep. Each part has fresh factorisations.
 PARTS = (1, 8, 64)
 
 

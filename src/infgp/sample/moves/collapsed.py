@@ -1,4 +1,4 @@
-"""What the collapsed moves share: states as compiled code takes them, and scales that double precision can bear."""
+"""What the collapsed moves share: states as compiled code takes them, and variances that double precision can bear."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from infgp.core.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, 
 from infgp.errors import InvalidInputError
 from infgp.sample import compiled
 
+#: Number by which compiled code knows each kernel.
 KERNEL_CODE = {"se": 0, "matern52": 1}
-#: Scales with n σ² / τ² beyond this have no prior mass: covariances would be singular in double precision.
+#: Largest n σ² / τ², a ratio of variances. States beyond it have no prior mass: their covariances would be singular in
+#: double precision.
 CONDITION_LIMIT = 1e12
 
 
 def changed(
     change: Callable[[compiled.Setting, compiled.MutableState], object], state: State, data: Data, model: Model
 ) -> State:
-    """The state after `change` has had its way with a compiled copy of it. Labels are canonical."""
+    """The state that `change` makes, in place, of a compiled copy of `state`. Labels are canonical."""
     chain = compiled.MutableState(
         state.labels.copy(),
         state.beta.copy(),
@@ -86,7 +88,7 @@ def _lengthscale(prior: LengthscalePrior) -> FloatArray:
 
 
 def inside_limit(state: State, n: int, model: Model) -> State:
-    """The state, moved inside the condition limit where a free scale allows it (a chain must start there)."""
+    """The state, moved inside the condition limit where a free variance allows it (a chain must start there)."""
     sigma2, tau2 = float(state.sigma2[0]), float(state.tau2[0])
     if n * sigma2 <= CONDITION_LIMIT * tau2 and tau2 > 0.0:
         return state

@@ -1,4 +1,4 @@
-"""Hyperparameters given the labels, with the surfaces integrated out: β, ν, and the scales (σ², τ², ℓ)."""
+"""Hyperparameters given the labels, with the surfaces integrated out: β, ν, grades, σ², τ² and ℓ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw_nu(rng: np.random.Generator, state: State, data: Data, model: Model) ->
 
 
 def draw_beta(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
-    """β given labels and scales; see :func:`infgp.sample.compiled.draw_trend`."""
+    """β given labels, variances and length-scales; see :func:`infgp.sample.compiled.draw_trend`."""
     priors = prior_numbers(model, data)
     return changed(lambda setting, chain: compiled.draw_trend(rng, setting, chain, priors), state, data, model)
 

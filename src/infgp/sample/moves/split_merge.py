@@ -1,9 +1,9 @@
 """Split a surface in two or merge two into one: a Metropolis–Hastings move, grown in space from a pair of anchors.
 
 Anchors i and j are chosen by a rule that looks at the inputs only. On one surface, they propose a split: each begins
-a surface, and the other members join one or the other, in the order of their distance from the anchors, by predictive
-density (Dahl's sequential allocation, ordered in space). On two, they propose the merger, and the probability of the
-way back is that of the present allocation in the same order.
+a surface, and every other member joins one of the two, in the order of their distance from the anchors, by predictive
+density (Dahl's sequential allocation, ordered in space). On two surfaces, they propose the merger, and the probability
+of the way back is that of the present allocation in the same order.
 
 The noise variance may move along. As long as τ² is that of one surface through two modes, no split is worth its price
 in the prior; and τ² stays as long as there is no split. So a split divides τ² by e^δ and a merger multiplies by it,
@@ -24,15 +24,22 @@ from infgp.sample import compiled
 from infgp.sample.moves import Deeds
 from infgp.sample.moves.collapsed import changed, prior_numbers
 
-#: Chance that the second anchor is one of the first's nearest inputs, and how many these are.
-NEAR, NEIGHBOURS = 0.5, 10
-#: Chance that τ² moves along, and the mean of the exponential step δ in log τ².
-SHIFT, SHIFT_MEAN = 0.5, 2.0
-#: The same for the step in the logarithm of all length-scales.
-STRETCH, STRETCH_MEAN = 0.3, 0.6
-#: Chance that the sides of a split follow the graph of the inputs, where surfaces may have a place.
+#: Probability that the second anchor is one of the inputs nearest to the first anchor.
+NEAR = 0.5
+#: Number of inputs that count as nearest to the first anchor.
+NEIGHBOURS = 10
+#: Probability that a proposal also changes the noise variance τ².
+SHIFT = 0.5
+#: Mean of the exponential step δ in the noise variance, in units of log τ². Reallocations take a Gaussian step, with
+#: this number as its standard deviation.
+SHIFT_MEAN = 2.0
+#: Probability that a split or a merger also changes all length-scales.
+STRETCH = 0.3
+#: Mean of the exponential step in the length-scales, in units of log ℓ.
+STRETCH_MEAN = 0.6
+#: Probability that the sides of a split follow the graph of the inputs, where surfaces may have a place.
 SPATIAL = 0.5
-#: Reallocations proposed together.
+#: Number of reallocations that one move proposes.
 REALLOCATIONS = 2
 
 
@@ -100,11 +107,12 @@ def propose(
 
 
 def reallocate(rng: np.random.Generator, state: State, data: Data, model: Model) -> tuple[State, Deeds]:
-    """Some proposals to share out the members of two surfaces anew, accepted or not.
+    """`REALLOCATIONS` proposals to share out the members of two surfaces anew, each accepted or not.
 
-    Two surfaces that run through each other, for a noise of two sizes, and two that meet at a border may explain the
-    same data, and what lies between them explains nothing. So sides that follow the graph are proposed for sides that
-    do not, and the other way round: the kinds of the way there and of the way back are drawn independently.
+    The same data may be explained by two surfaces that run through each other everywhere, a noise of two sizes, or by
+    two surfaces that meet at a border. Nothing between the two explanations is likely. So a proposal may follow the
+    graph of the inputs where the present sides do not, and the other way round: whether the way there follows the
+    graph, and whether the way back does, are drawn independently.
 
     Examples
     --------
