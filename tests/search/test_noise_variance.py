@@ -7,7 +7,7 @@ import pytest
 
 from infgp import Float, InvalidInputError, Optimizer
 from infgp.core.scaling import RewardScale
-from infgp.search.acquisition import assume
+from infgp.search.acquisition import assume, lengthened
 
 
 def told(noise, seed=0, n=12):
@@ -27,7 +27,7 @@ def test_variances_reach_the_model_in_its_units():
     assert told(0.0).learned().model.scale_shape > 0.0
     unit = RewardScale.fit(np.array([o.value for o in optimizer.observations if o.value is not None]))
     assert np.allclose(learned.data.noise, noise / unit.scale**2)
-    longer = assume(learned.draws[-1], learned.data.x[:2], learned.data.y[:2])
+    longer = assume(learned.draws[-1], lengthened(learned.data, learned.data.x[:2]), learned.data.y[:2])
     assert np.array_equal(longer.data.noise, np.r_[learned.data.noise, 0.0, 0.0])
     assert optimizer.observations[-2].noise_variance == pytest.approx(0.2)
 

@@ -738,10 +738,10 @@ def test_moments_of_bent_rewards():
 
     class Law:
         def __init__(self, mean, sd):
-            self.mean, self.sd = mean, sd
+            self.level, self.sd = mean, sd
 
         def __call__(self, at):
-            return np.full(at.shape[0], self.mean), np.full(at.shape[0], self.sd**2)
+            return np.full(at.shape[0], self.level), np.full(at.shape[0], self.sd**2)
 
     def learned(bent):
         scale = RewardScale(10.0, 3.0)

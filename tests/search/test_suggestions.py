@@ -7,7 +7,7 @@ from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.surface import Conditioned
 from infgp.predict.targets import MeanTarget, TargetLaw
-from infgp.search.acquisition import HALVINGS, PATIENCE, assume, best_of, local_reach, suggest
+from infgp.search.acquisition import HALVINGS, PATIENCE, assume, best_of, lengthened, local_reach, suggest
 from infgp.search.optimizer import Optimizer
 from infgp.search.proposal import ACQUISITIONS
 from infgp.space import Choice, Float, Int, Space
@@ -21,12 +21,13 @@ NONE = np.empty((0, 1))
 def test_assumed_rewards_join_the_dominant_surface():
     given = Conditioned(*two_surfaces(True))
     x, y = np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([5.0, 6.0])
-    after = assume(given, x, y)
+    after = assume(given, lengthened(given.data, x), y)
     assert after.state.labels.tolist() == [0, 1, 1, 0, 1, 1, 1, 1]
     assert np.array_equal(after.data.x, np.vstack((given.data.x, x)))
     assert np.array_equal(after.data.y, np.append(given.data.y, y))
     assert (given.state.labels.size, given.data.y.size) == (6, 6)
-    assert assume(given, np.empty((0, 2)), np.empty(0)) is given
+    assert assume(given, given.data, np.empty(0)) is given
+    assert lengthened(given.data, np.empty((0, 2))) is given.data
 
 
 def test_best_points_are_distinct_and_in_order():

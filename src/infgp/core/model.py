@@ -20,7 +20,7 @@ import numpy as np
 from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky
 from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
-from infgp.core.places import Places, cut_edges, log_cohesion, places_of
+from infgp.core.places import Places, cut_edges, log_cohesion, nearest, places_of, ties
 from infgp.core.priors import Fixed, Priors
 from infgp.errors import InvalidInputError
 
@@ -54,10 +54,31 @@ class Data:
         """The graph of the inputs."""
         return places_of(self.x)
 
+    @cached_property
+    def _nearest(self) -> list[tuple[FloatArray, IntArray]]:
+        """The last answer of `nearest_to`, if any; shared by all data with the same inputs."""
+        return []
+
+    def nearest_to(self, at: FloatArray) -> IntArray:
+        """The observations that a further one at each row of `at` is tied to, nearest first; shape (m, ties).
+
+        They are remembered for the last `at`: several states of a chain are asked about the same points in turn.
+        """
+        if not (self._nearest and self._nearest[-1][0] is at):
+            self._nearest[:] = [(at, nearest(self.x, at, ties(*self.x.shape)))]
+        return self._nearest[-1][1]
+
     def noisier(self, variance: float) -> Data:
-        """The same observations with `variance` added to the known noise variance of every reward."""
-        other = replace(self, noise=self.noise + variance)
-        vars(other).update(h=self.h, places=self.places)  # neither depends on the noise
+        """The same with `variance` added to the known noise of every reward."""
+        return self._sharing(replace(self, noise=self.noise + variance))
+
+    def with_rewards(self, y: FloatArray) -> Data:
+        """The same inputs with other rewards, shape (n,)."""
+        return self._sharing(replace(self, y=y))
+
+    def _sharing(self, other: Data) -> Data:
+        """Data of the same inputs, with what depends on them alone."""
+        vars(other).update(h=self.h, places=self.places, _nearest=self._nearest)
         return other
 
 

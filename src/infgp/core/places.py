@@ -182,12 +182,12 @@ def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
 
 
 @jit()
-def log_cohesion_ratios(x: Any, labels: Any, at: Any, k: int, places: Any, local: float) -> Any:
+def log_cohesion_ratios(labels: Any, who: Any, places: Any, local: float) -> Any:
     """log c(S_l with the point) / c(S_l) for each point and label, then log c of the point alone; shape (m, K + 1).
 
-    A further point is tied to its k nearest observations; the graph is otherwise as it was.
+    A further point is tied to its k nearest observations `who`, shape (m, k); the graph is otherwise as it was.
     """
-    top = 0
+    top, k = 0, who.shape[1]
     for i in range(labels.size):
         top = max(top, labels[i] + 1)
     sizes, shares = np.zeros(top + 1, dtype=np.int64), np.empty((top + 1, k + 1))
@@ -198,9 +198,9 @@ def log_cohesion_ratios(x: Any, labels: Any, at: Any, k: int, places: Any, local
         for inside in range(k + 1):  # edges of the point to members, which are cut where it does not join
             joined = log_cohesion(sizes[label] + 1, cuts[label] + k - inside, places, local)
             shares[label, inside] = joined - log_cohesion(sizes[label], cuts[label] + inside, places, local)
-    out, who = np.empty((at.shape[0], top + 1)), nearest(x, at, k)
+    out = np.empty((who.shape[0], top + 1))
     inside_of = np.zeros(top + 1, dtype=np.int64)
-    for p in range(at.shape[0]):
+    for p in range(who.shape[0]):
         for q in range(k):
             inside_of[labels[who[p, q]]] += 1
         for label in range(top + 1):

@@ -18,7 +18,7 @@ from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
 from infgp.core.model import Data, Model, State, Surface, by_label, covariance, grades_from_prior, log_prior
 from infgp.core.partition import IntArray
-from infgp.core.places import log_cohesion_ratios, ties
+from infgp.core.places import log_cohesion_ratios
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,10 @@ class Conditional:
         cross = self.cross(at)
         v = solve_lower(self.factor, cross)
         return cross.T @ self.alpha, np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
+
+    def mean(self, at: FloatArray) -> FloatArray:
+        """Mean at the rows of `at`, shape (points,)."""
+        return self.cross(at).T @ self.alpha if self.x.size else np.zeros(at.shape[0])
 
     def joint(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (points,), and covariance of the surface's values, shape (points, points)."""
@@ -200,8 +204,8 @@ class Conditioned:
             log_counts[-1] = -np.inf
         if not model.local:
             return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
-        k = ties(*data.x.shape)
-        return np.asarray(log_counts + log_cohesion_ratios(data.x, state.labels, at, k, data.places, model.local))
+        who = data.nearest_to(at)
+        return np.asarray(log_counts + log_cohesion_ratios(state.labels, who, data.places, model.local))
 
     def urn_weights(self, at: FloatArray) -> FloatArray:
         """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; (m, K + 1)."""

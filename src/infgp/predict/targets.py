@@ -153,6 +153,14 @@ class TargetLaw:
             variance[here] += w * w * v
         return mean, np.maximum(variance, LEAST_VARIANCE)
 
+    def mean(self, at: FloatArray) -> FloatArray:
+        """Mean, shape (m,)."""
+        mean, weights = trend(at) @ self.beta, self.weights(at)
+        for label, law in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            mean[here] += weights[here, label] * law.mean(at[here])
+        return np.asarray(mean)
+
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
         mean, variance, weights = trend(at) @ self.beta, np.zeros(at.shape[0]), self.weights(at)
@@ -172,7 +180,7 @@ class TargetLaw:
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
         """Mean and variance of the target at point a less that at point b."""
         at = np.array([a, b])
-        mean, signed = self(at)[0], self.weights(at) * [[1.0], [-1.0]]
+        mean, signed = self.mean(at), self.weights(at) * [[1.0], [-1.0]]
         parts = (signed[:, label] @ law.joint(at)[1] @ signed[:, label] for label, law in self.surfaces.items())
         return float(mean[0] - mean[1]), max(float(sum(parts)), 0.0)
 
@@ -202,7 +210,7 @@ class MeanTarget:
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-        return self.moments(at)[0]
+        return np.asarray(np.mean([law.mean(at) for law in self.laws], axis=0))
 
     def moments(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean of the target and its standard deviation, within states and between them, shapes (m,)."""

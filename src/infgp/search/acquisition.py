@@ -18,17 +18,18 @@ in the unknown (`results/search_variants`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
 from infgp.core.kernels import log_ell_from_phi
 from infgp.core.linalg import FloatArray
+from infgp.core.model import Data
 from infgp.core.surface import Conditioned
 from infgp.predict.paths import draw_path
 from infgp.predict.targets import MeanTarget, TargetLaw
-from infgp.search.learning import Learned, with_values
+from infgp.search.learning import Learned
 from infgp.search.maximise import maximise, pick
 from infgp.space import Space
 
@@ -80,7 +81,8 @@ class LogImprovement:
     >>> import numpy as np
     >>> from infgp.core.model import Data, Model, prior_draw
     >>> from infgp.core.priors import Priors
-    >>> from infgp.core.surface import Conditioned
+    >>> from infgp.core.model import Data
+    from infgp.core.surface import Conditioned
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model, data = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6))
     >>> score = LogImprovement.of([TargetLaw.of(Conditioned(prior_draw(rng, x, model), data, model), "main")], x)
@@ -94,7 +96,7 @@ class LogImprovement:
     @classmethod
     def of(cls, laws: Sequence[TargetLaw], evaluated: FloatArray) -> LogImprovement:
         """Improvement over the expected reward at the best of the inputs `evaluated`, shape (n, d)."""
-        means = np.array([law(evaluated)[0] for law in laws])
+        means = np.array([law.mean(evaluated) for law in laws])
         return cls(tuple(laws), tuple(means[:, np.argmax(means.mean(axis=0))].tolist()))
 
     def __call__(self, at: FloatArray) -> FloatArray:
@@ -122,19 +124,34 @@ class LogImprovement:
         return np.mean(logs, axis=0), np.mean(slopes, axis=0)
 
 
-def assume(given: Conditioned, x: FloatArray, y: FloatArray) -> Conditioned:
-    """The state with rewards y at the inputs x taken for granted, on the surface that dominates there."""
+def assume(given: Conditioned, longer: Data, y: FloatArray) -> Conditioned:
+    """The state with rewards y at the last inputs of `longer` taken for granted, on the main surface there."""
     if not y.size:
         return given
-    labels = given.main_labels(x)
-    return Conditioned(*with_values(given.state, given.data, labels, x, y), given.model)
+    labels = np.concatenate((given.state.labels, given.main_labels(longer.x[-y.size :])))
+    data = longer.with_rewards(np.concatenate((given.data.y, y)))
+    return Conditioned(replace(given.state, labels=labels), data, given.model)
 
 
-def anticipate(rng: np.random.Generator, given: Conditioned, pending: FloatArray, failed: FloatArray) -> Conditioned:
-    """The state with poor rewards at inputs that failed, and rewards drawn from the posterior at pending ones."""
-    given = assume(given, failed, np.full(failed.shape[0], np.percentile(given.data.y, 16.0)))
-    rewards = draw_path(rng, given, "main")(pending) if pending.size else np.empty(0)
-    return assume(given, pending, rewards)
+def lengthened(data: Data, x: FloatArray) -> Data:
+    """Data with further inputs x, shape (k, d), whose rewards are still to be filled in."""
+    noise = np.concatenate((data.noise, np.zeros(x.shape[0])))
+    return Data(np.vstack((data.x, x)), np.concatenate((data.y, np.zeros(x.shape[0]))), noise) if x.size else data
+
+
+def anticipate(
+    rng: np.random.Generator, draws: Sequence[Conditioned], pending: FloatArray, failed: FloatArray
+) -> list[Conditioned]:
+    """States with poor rewards at inputs that failed, and rewards drawn from the posterior at pending inputs."""
+    with_failed = lengthened(draws[0].data, failed)
+    with_both = lengthened(with_failed, pending)
+    poor = np.full(failed.shape[0], np.percentile(draws[0].data.y, 16.0))
+    ahead = []
+    for given in draws:
+        known = assume(given, with_failed, poor)
+        rewards = draw_path(rng, known, "main")(pending) if pending.size else np.empty(0)
+        ahead.append(assume(known, with_both, rewards))
+    return ahead
 
 
 def suggest(
@@ -177,7 +194,7 @@ def suggest(
     x, failed, draws = objective.data.x, objective.series.failed, objective.draws
     if acquisition != "logei":
         draws = (draws[int(rng.integers(len(draws)))],)
-    ahead = [anticipate(rng, given, pending, failed) for given in draws]
+    ahead = anticipate(rng, draws, pending, failed)
     if acquisition == "logei":
         mean = MeanTarget.of(ahead, target)
         score = LogImprovement.of(mean.laws, ahead[0].data.x)
@@ -187,7 +204,7 @@ def suggest(
     if acquisition == "thompson":
         return maximise(rng, path, space, best_of(x, path(x)))[0]
     law = TargetLaw.of(ahead[0], "expected" if target == "surface" else target)
-    good = best_of(x, law(x)[0])
+    good = best_of(x, law.mean(x))
     reach = local_reach(stale=int(np.argmax((x == good[0]).all(axis=1)[::-1])), d=space.d)
     if reach == 0.0:  # restart
         return maximise(rng, path, space, good)[0]

@@ -6,7 +6,7 @@ Rewards reach the model standardised and perhaps bent; what is called *standard*
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
-from infgp.core.partition import IntArray
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
 from infgp.core.scaling import RewardScale, bend, unbend
 from infgp.core.surface import Conditioned
@@ -227,10 +226,3 @@ def search_priors(d: int) -> Priors:
         lengthscale=LogNormal(loc=math.log(0.3 * math.sqrt(d)), scale=1.0),
         nu=Gamma(1.0, 200.0),
     )
-
-
-def with_values(state: State, data: Data, labels: IntArray, x: FloatArray, y: FloatArray) -> tuple[State, Data]:
-    """State and data with further observations, their labels given."""
-    noise = np.concatenate((data.noise, np.zeros(y.size)))
-    both = Data(np.vstack((data.x, x)), np.concatenate((data.y, y)), noise)
-    return replace(state, labels=np.concatenate((state.labels, labels))), both

@@ -95,7 +95,7 @@ def suggest_feasible(
     True
     """
     x = objective.data.x
-    ahead = [[anticipate(rng, given, pending, c.series.failed) for given in c.draws] for c in constraints]
+    ahead = [anticipate(rng, c.draws, pending, c.series.failed) for c in constraints]
     feasibility = LogFeasibility.of(constraints, target, ahead)
     inputs = np.vstack((x, objective.series.failed, pending))
     known = feasibility(inputs)
@@ -103,7 +103,7 @@ def suggest_feasible(
     allowed = known >= LIKELY
     if not allowed.any():  # nothing to improve on before something is feasible
         return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
-    mean = MeanTarget.of([anticipate(rng, g, pending, objective.series.failed) for g in objective.draws], target)
+    mean = MeanTarget.of(anticipate(rng, objective.draws, pending, objective.series.failed), target)
     improvement = LogImprovement.of(mean.laws, inputs[allowed])
     good = best_of(inputs[allowed], mean(inputs[allowed]))
     return pick(rng, lambda at: improvement(at) + feasibility(at), space, good, FAR, NEAR)
@@ -147,7 +147,7 @@ def suggest_scalarised(
 
 def _draw(rng: np.random.Generator, learned: Learned, target: str, pending: FloatArray) -> Path:
     given = learned.draws[int(rng.integers(len(learned.draws)))]
-    return draw_path(rng, anticipate(rng, given, pending, learned.series.failed), target)
+    return draw_path(rng, anticipate(rng, [given], pending, learned.series.failed)[0], target)
 
 
 def _chebyshev(
