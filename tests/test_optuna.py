@@ -216,7 +216,7 @@ def test_threads():
     study = optuna.create_study(sampler=InfGPSampler(seed=0))
     study.optimize(bowl, n_trials=24, n_jobs=4)
     assert [t.state for t in study.trials] == [TrialState.COMPLETE] * 24
-    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 24
+    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) > 20  # some are replicates, by choice
 
 
 # --- Memory ----------------------------------------------------------------------------------------------------------

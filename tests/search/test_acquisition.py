@@ -1,5 +1,6 @@
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,5 +235,5 @@ def test_the_incumbent_is_the_best_mean_not_the_best_reward():
 def test_the_incumbent_is_one_point_for_all_states():
     """A state that takes a lucky reward for a surface does not raise what is to be beaten in it."""
     means = np.array([[0.0, 1.0, 5.0], [0.0, 2.0, -9.0]])
-    laws = [lambda at, row=row: (row, np.ones(3)) for row in means]
+    laws = [SimpleNamespace(mean=lambda at, row=row: row) for row in means]
     assert LogImprovement.of(laws, np.zeros((3, 1))).best == (1.0, 2.0)
