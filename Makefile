@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow fuzz lint bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/infgp demo
@@ -20,6 +20,12 @@ test: lint
 test-slow: $(VENV)/.test
 	$(BIN)/pip install -q -c constraints.txt -e '.[test,ray]'
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
+
+# Random histories, fits and files: make fuzz MINUTES=30 SEED=1000
+MINUTES ?= 5
+SEED ?= 0
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
