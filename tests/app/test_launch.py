@@ -19,7 +19,7 @@ from infgp.app.storage import Plan, distributions, hide_password, open_study
 from infgp.app.workers import Answer
 
 OBJECTIVE = """
-import os, time
+import ctypes, multiprocessing, os, signal, subprocess, time
 
 def f(x, y):
     time.sleep(float(os.environ.get("NAP", "0")))
@@ -46,7 +46,31 @@ def dying(x, y):
     os._exit(3)
 
 def telling(x, y):
-    raise RuntimeError("cannot reach " + os.environ["INFGP_STORAGE"])
+    raise RuntimeError("cannot reach " + os.environ["LEAK"])
+
+def forking(x, y):
+    if os.fork() == 0:
+        time.sleep(0.1 * y)
+    return x
+
+def pool(x, y):
+    with multiprocessing.Pool(2) as pool:
+        return sum(pool.map(abs, [x, y]))
+
+def stuck(x, y):
+    if x < 0.5:
+        return x
+    child = subprocess.Popen(["sleep", "60"])
+    with open("pids", "a") as file:
+        print(os.getpid(), child.pid, file=file)
+    ctypes.PyDLL(None).sleep(60)  # a C call that does not let go of Python's lock
+
+def shot(x, y):
+    os.kill(os.getppid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def long_winded(x, y):
+    return "S3cret" * 1_000_000
 """
 SPACE = """
 x = { type = "float", low = 0.0, high = 1.0 }
@@ -69,11 +93,15 @@ def command(function, trials, *more):
 
 
 def start(*arguments, **environment):
-    """The same in a process of its own."""
+    """The same in a process of its own, which leads a process group as a shell's command does."""
     code = "import sys; from infgp.app.cli import main; sys.exit(main())"
-    env = {**os.environ, **environment}
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
     )
 
 
@@ -200,6 +228,88 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
     assert [p.finished.number for p in heard] == [complete()[0].number] * 2  # what is reported is there
 
 
+# --- Functions that use processes, or time ---------------------------------------------------------------------------
+
+
+def test_a_function_that_forks():
+    """The child returns as well, when another trial may be under way; no trial gets another's value."""
+    assert main(command("forking", 8, "--seed", "0", "--jobs", "2")) == 0
+    assert len(complete("objective:forking")) == 8
+    assert all(t.value == t.params["x"] for t in complete("objective:forking"))
+
+
+def test_a_function_that_uses_a_pool():
+    assert main(command("pool", 2)) == 0
+    assert all(t.value == t.params["x"] + t.params["y"] for t in complete("objective:pool"))
+
+
+def test_timeout(capsys):
+    """An evaluation beyond its time is a failed point, in a C call that holds Python's lock too; its child goes."""
+    assert main(command("stuck", 4, "--seed", "0", "--timeout", "1")) == 0
+    states = Counter((t.state, t.params["x"] < 0.5, t.user_attrs.get(ERROR)) for t in trials("objective:stuck"))
+    late = (TrialState.FAIL, False, "ended after --timeout 1 seconds")
+    assert states.keys() == {(TrialState.COMPLETE, True, None), late}
+    assert states[late] == len(Path("pids").read_text().splitlines())
+    until(lambda: all(map(gone, Path("pids").read_text().split())), 5.0)
+
+
+def gone(pid):
+    """Whether a process has ended; one that nobody has asked for its exit code yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("timeout", ["0", "-1", "inf", "nan"])
+def test_timeout_must_be_a_time(capsys, timeout):
+    assert "--timeout must be a finite number > 0" in failure(capsys, *command("f", 2, f"--timeout={timeout}"))
+
+
+def test_ctrl_c_while_workers_start():
+    """Ctrl-C reaches all processes of a terminal; that a worker starts at that moment is no failure of a point."""
+    process = start(*command("f", 40, "--keep-going", "--jobs", "4"), NAP="0.05")
+    until(evaluated)  # by the first worker; the others start
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.count("\n") == 1, err
+    assert {t.state for t in trials()} == {TrialState.COMPLETE}
+
+
+def test_a_worker_that_a_signal_kills_while_the_run_is_stopped():
+    process = start(*command("shot", 4, "--keep-going"))
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    (trial,) = trials("objective:shot")
+    assert trial.state == TrialState.FAIL
+    assert "infgp:failed" not in trial.system_attrs
+    assert ERROR not in trial.user_attrs
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_workers_that_are_killed_as_they_start(capsys, monkeypatch, jobs):
+    """They are started again, a few times; no trial is lost to it."""
+    code = """
+import os, signal
+with open("started", "a") as file:
+    print(os.getpid(), file=file)
+if len(open("started").read().splitlines()) > 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def f(x, y):
+    os._exit(3) if os.environ["JOBS"] == "1" else None
+    return x
+"""
+    Path("mortal.py").write_text(code)
+    monkeypatch.setenv("JOBS", jobs)
+    err = failure(capsys, "run", "mortal:f", *command("f", 40, "--keep-going", "--jobs", jobs)[2:])
+    assert "mortal:f cannot be evaluated: the process died by signal 9" in err
+    assert len(Path("started").read_text().splitlines()) > 3
+    died = [t for t in trials("mortal:f") if t.state == TrialState.FAIL]
+    assert len(died) == (jobs == "1")
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -295,9 +405,22 @@ def test_ctrl_c_before_anything_is_stored():
 
 
 @pytest.mark.filterwarnings("ignore:Query string argument")
+def test_what_a_function_returns_is_cut(capsys, monkeypatch):
+    url = f"{URL}?password=S3cret"
+    arguments = ["--space", "space.toml", "--trials", "1", "--storage", url]
+    assert len(failure(capsys, "run", "objective:long_winded", *arguments)) < 1000
+    assert main(["run", "objective:long_winded", *arguments, "--keep-going"]) == 0
+    for trial in optuna.load_study(study_name="objective:long_winded", storage=url).trials:
+        assert "could not convert string to float: '***" in trial.user_attrs[ERROR]
+        assert len(trial.user_attrs[ERROR]) < 310
+        assert "S3c" not in trial.user_attrs[ERROR]
+
+
+@pytest.mark.filterwarnings("ignore:Query string argument")
 def test_no_password_from_the_function(capsys, monkeypatch):
     url = f"{URL}?password=S3cret"
     monkeypatch.setenv("INFGP_STORAGE", url)
+    monkeypatch.setenv("LEAK", url)
     assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 0
     (failed,) = optuna.load_study(study_name="objective:telling", storage=url).trials
     assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?password=*** ")

@@ -83,6 +83,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("--minimize", action="store_true", help="find the least expected value, not the largest")
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
+    add(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="end an evaluation that takes longer, with all processes it has started, and count its point as failed "
+        "(default: none)",
+    )
     add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
     add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
 

@@ -13,15 +13,15 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.spacefile import read_space
 from infgp.app.storage import MISSED_BEATS, Plan, StorageError, distributions, first_line, hide_password, open_study
-from infgp.app.workers import Answer, EvaluationError, Worker
-from infgp.errors import InfGPError, InvalidInputError, check_int, require
+from infgp.app.text import shorten
+from infgp.app.workers import Answer, EvaluationError, Worker, wait_for
+from infgp.errors import InfGPError, InvalidInputError, check_int, check_positive, require
 from infgp.space import Point, Space
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ T = TypeVar("T")
 
 #: Longest wait, in seconds, before the run looks around.
 GLANCE = 0.5
+#: Seconds within which a signal that is sent to all processes of a run has reached all of them.
+TOGETHER = 0.2
+#: Workers in a row that a signal may kill while they start, before the run gives up.
+STARTS = 3
 #: User attribute of a trial: why it failed.
 ERROR = "infgp:error"
 #: User attribute of a trial that was added to hold a value: the number of the trial that the value belongs to, which
@@ -91,6 +95,8 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     check_int("--jobs", plan.jobs, 1)
     check_int("--heartbeat", plan.heartbeat, 1)
     check_int("--patience", plan.patience, 0)
+    if plan.timeout is not None:
+        check_positive("--timeout", plan.timeout)
     space = read_space(plan.space)
     worker = _hire(plan.objective, space)  # before anything is stored
     with warnings.catch_warnings():
@@ -110,12 +116,19 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
 def _hire(objective: str, space: Space) -> Worker:
     """A worker that has found its function."""
     worker = Worker(objective, space)
-    worker.send(None)
-    answer = worker.receive()
-    if answer.error is not None:
+    try:
+        while (answer := worker.collect()) is None:
+            wait_for([worker], GLANCE)
+        if answer.error is not None:
+            raise EvaluationError(_cannot_start(objective, answer.error))
+    except BaseException:
         worker.stop()
-        raise EvaluationError(f"{objective} cannot be evaluated: {answer.error}")
+        raise
     return worker
+
+
+def _cannot_start(objective: str, error: str) -> str:
+    return f"{objective} cannot be evaluated: {error}"
 
 
 @dataclass
@@ -130,6 +143,8 @@ class _Run:
     listen: Listener
     evaluating: dict[Worker, Trial] = field(default_factory=dict)
     idle: list[Worker] = field(default_factory=list)
+    starting: list[Worker] = field(default_factory=list)
+    killed_starts: int = 0  # in a row
     met: set[int] = field(default_factory=set)  # running trials of others, by id
     error: str | None = None
     beaten: float = -math.inf
@@ -139,7 +154,7 @@ class _Run:
             self._patiently(self._check)
             self._loop()
         finally:
-            for worker in (*self.idle, *self.evaluating):
+            for worker in (*self.starting, *self.idle, *self.evaluating):
                 worker.stop()
             for trial in self.evaluating.values():
                 self._abandon(trial)
@@ -178,11 +193,15 @@ class _Run:
             if ending and not self.evaluating:
                 self.listen(Progress(trials, 0, self.plan.trials))
                 break
-            while not ending and len(self.evaluating) < self.plan.jobs and done + running < self.plan.trials:
-                self._begin()
-                running += 1
+            if not ending:
+                wanted = min(self.plan.jobs - len(self.evaluating), self.plan.trials - done - running)
+                for _ in range(self._staff(wanted)):
+                    self._begin()
             self.listen(Progress(trials, len(self.evaluating), self.plan.trials, note=self._note()))
-            for worker in self._answered():
+            self._wait()
+            for worker in tuple(self.starting):
+                self._welcome(worker)
+            for worker in tuple(self.evaluating):
                 self._finish(worker)
         if self.signals:
             raise Interrupted(
@@ -194,25 +213,53 @@ class _Run:
     def _note(self) -> str:
         if self.signals:
             return "finishing what is running; Ctrl-C again abandons it"
-        if not self.evaluating:
+        if not self.evaluating and not self.starting:
             return "waiting for trials that run elsewhere, or were lost"
         return ""
 
-    def _answered(self) -> list[Worker]:
-        """Workers that have something to say; waits a moment for the first."""
-        if not self.evaluating:
+    def _wait(self) -> None:
+        """Wait a moment for an answer, and not past the end of an evaluation's time."""
+        seconds = GLANCE
+        if self.plan.timeout is not None:
+            seconds = min([seconds, *(self.plan.timeout - worker.seconds for worker in self.evaluating)])
+        workers = (*self.starting, *self.evaluating)
+        if workers:
+            wait_for(workers, seconds)
+        else:
             time.sleep(GLANCE)
-            return []
-        closed = [worker for worker in self.evaluating if worker.connection.closed]
-        if closed:
-            return closed
-        ready = wait([worker.connection for worker in self.evaluating], GLANCE)
-        return [worker for worker in self.evaluating if worker.connection in ready]
+
+    def _staff(self, wanted: int) -> int:
+        """See that as many workers as wanted are there or start; returns how many of these can begin now.
+
+        A trial is made when a worker is there for it: what happens to a worker that starts is no matter of a point.
+        """
+        for worker in self.idle:
+            if not worker.alive:
+                worker.stop()
+        self.idle = [worker for worker in self.idle if worker.alive]
+        for _ in range(wanted - len(self.idle) - len(self.starting)):
+            self.starting.append(Worker(self.plan.objective, self.space))
+        return max(0, min(wanted, len(self.idle)))
+
+    def _welcome(self, worker: Worker) -> None:
+        """Take a worker that has found its function among those that wait for a point."""
+        answer = worker.collect()
+        if answer is None:
+            return
+        self.starting.remove(worker)
+        if answer.error is None:
+            self.idle.append(worker)
+            self.killed_starts = 0
+            return
+        worker.stop()
+        self.killed_starts += 1
+        if not answer.killed or self.killed_starts >= STARTS:
+            self.error = self.error or _cannot_start(self.plan.objective, self._fit(answer.error))
 
     def _begin(self) -> None:
         """Ask for a point and send it to a worker."""
         trial = self._patiently(self._ask)
-        worker = self.idle.pop() if self.idle else Worker(self.plan.objective, self.space)
+        worker = self.idle.pop()
         self.evaluating[worker] = trial
         self._patiently(lambda: self.storage.record_heartbeat(trial._trial_id))
         worker.send({name: trial.params[name] for name in self.space.names})
@@ -227,11 +274,19 @@ class _Run:
                 continue
 
     def _finish(self, worker: Worker) -> None:
-        answer = worker.receive()
-        if answer.error is not None:
-            answer = Answer(error=hide_password(self.plan.storage, answer.error))
+        """Store what has become of an evaluation, if anything has."""
+        answer = worker.collect()
+        if answer is None and self.plan.timeout is not None and worker.seconds >= self.plan.timeout:
+            worker.stop()
+            answer = Answer(error=f"ended after --timeout {self.plan.timeout:g} seconds", late=True)
+        if answer is None:
+            return
         trial = self.evaluating[worker]
-        if answer.error is None or self.plan.keep_going:
+        if answer.error is not None:
+            answer = replace(answer, error=self._fit(answer.error))
+        if answer.killed and self._interrupted():
+            self._abandon(trial)
+        elif answer.error is None or answer.late or self.plan.keep_going:
             self._report(trial, answer)
         else:
             self._abandon(trial, answer.error)
@@ -245,6 +300,16 @@ class _Run:
             self.idle.append(worker)
         else:
             worker.stop()
+
+    def _interrupted(self) -> bool:
+        """Whether the run is being stopped; what ends all its processes at once may reach a worker first."""
+        if not self.signals:
+            time.sleep(TOGETHER)
+        return bool(self.signals)
+
+    def _fit(self, error: str) -> str:
+        """An error of the function, fit to be shown and stored."""
+        return shorten(hide_password(self.plan.storage, error))
 
     def _report(self, trial: Trial, answer: Answer) -> None:
         """Store an outcome: nothing that was evaluated is lost while the storage lives."""
@@ -366,4 +431,4 @@ def _signals() -> Iterator[list[int]]:
 
 
 def _short(point: Point | dict[str, Any]) -> str:
-    return ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in point.items())
+    return shorten(", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in point.items()))

@@ -40,6 +40,7 @@ class Plan:
     minimize: bool = False
     seed: int | None = None
     keep_going: bool = False
+    timeout: float | None = None
     heartbeat: int = 10
     patience: int = 60
 
