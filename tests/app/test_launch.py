@@ -437,6 +437,20 @@ def test_no_password_from_the_function(capsys, monkeypatch):
         "mysql+mysqldb://ann:S3cret@127.0.0.1:1/db",  # a driver that is not installed
         "postgresql+psycopg://ann:S3cret@127.0.0.1:port/db",
         "nosql://ann:S3cret@127.0.0.1/db",
+        "postgresql+psycopg://ann:x@S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:S3cret@x@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:x/S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:12/S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:x?S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:x#S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:S3cret",
+        "postgresql+psycopg:/ann:S3cret@127.0.0.1:1/db",
+        "postgresql:ann:S3cret@127.0.0.1:1/db",
+        "ann:S3cret@127.0.0.1/db",
+        "host=127.0.0.1 user=ann password=S3cret",
+        "host=127.0.0.1 password='S3cret is this'",
+        " postgresql://ann:S3cret@127.0.0.1:1/db",
+        "S3cret",
     ],
 )
 def test_no_password_in_any_message(capsys, caplog, url):
@@ -447,16 +461,62 @@ def test_no_password_in_any_message(capsys, caplog, url):
     assert "The storage" in err
 
 
-def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch):
+SECRET_URL = "postgresql://ann:S3cret@127.0.0.1:1/db"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (command("f", 2, "--storge", SECRET_URL), "perhaps --storage was meant"),
+        (command("f", 2, f"--storge={SECRET_URL}"), "perhaps --storage was meant"),
+        (command("f", 2, "S3cret"), "some arguments are not known"),
+        (command("f", 2, "-S3cret"), "some arguments are not known"),
+        (command("f", SECRET_URL), "argument --trials: invalid int value: '…'"),
+        (command("f", f"--jobs={SECRET_URL}"), "argument --trials: expected one argument"),
+        (command("f", 2, f"--minimize={SECRET_URL}"), "argument --minimize: ignored explicit argument '…'"),
+        (command("f", 2, f"--s={SECRET_URL}"), "ambiguous option: … could match --"),
+        ([SECRET_URL, "run"], "invalid choice: '…' (choose from"),
+        (["bench", "run", "--storage", SECRET_URL], "some arguments are not known"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_no_argument_in_a_message_on_arguments(capsys, arguments, said):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    err = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert "S3cret" not in err
+    assert said in err
+    assert "--help" in err
+
+
+@pytest.mark.parametrize(
+    "url", [SECRET_URL, "ann:S3cret@127.0.0.1/db", "host=db password=S3cret", "postgresql:/S3cret"]
+)
+@pytest.mark.parametrize("place", ["objective", "--space", "--study"])
+def test_a_url_in_the_wrong_place_is_not_repeated(capsys, url, place):
+    arguments = ["run", url, *command("f", 2)[2:]] if place == "objective" else [*command("f", 2), place, url]
+    err = failure(capsys, *arguments)
+    assert "S3cret" not in err
+    assert "looks like a storage URL; give that with --storage" in err
+
+
+def test_paths_and_names_with_an_at_sign_are_no_urls():
+    Path("a@b:c").mkdir()
+    Path("a@b:c/space.toml").write_text(SPACE)
+    assert main([*command("f", 1), "--space", "a@b:c/space.toml", "--study", "train:f@v2"]) == 0
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:S3cret@host/db", "postgresql:/ann:S3@cret@host/db"])
+def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch, url):
     def bug(plan, listen):
-        raise KeyError(plan.storage)
+        raise KeyError(plan.storage.rpartition("@")[0].rpartition("3")[2] if "S3@" in url else plan.storage)
 
     monkeypatch.setattr("infgp.app.launch.run", bug)
-    url = "postgresql://ann:S3cret@host/db"
     assert main(["run", "objective:f", "--space", "space.toml", "--trials", "2", "--storage", url]) == 1
     err = capsys.readouterr().err
     assert "KeyError" in err
-    assert "S3cret" not in err
+    assert "cret" not in err
 
 
 def test_no_password_in_a_plan_that_is_printed():
@@ -469,6 +529,9 @@ def test_no_password_in_a_plan_that_is_printed():
         ("mysql+pymysql://a:p:q@h/d", "p:q"),
         ("postgresql://a:p@ss@h/d", "p@ss"),
         ("postgresql://h/d?sslpassword=zz", "zz"),
+        ("host=h password='z z'", "z z"),
+        ("postgresql://a:p+q@h/d", "p q"),
+        ("postgresql:/a:zz@h/d", "zz"),
     ],
 )
 def test_hide_password(url, secret):

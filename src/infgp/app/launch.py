@@ -18,7 +18,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.spacefile import read_space
-from infgp.app.storage import MISSED_BEATS, Plan, StorageError, distributions, first_line, hide_password, open_study
+from infgp.app.storage import (
+    MISSED_BEATS,
+    Plan,
+    StorageError,
+    distributions,
+    hide_password,
+    name_of,
+    open_study,
+    reason,
+)
 from infgp.app.text import shorten
 from infgp.app.workers import Answer, EvaluationError, Worker, wait_for
 from infgp.errors import InfGPError, InvalidInputError, check_int, check_positive, require
@@ -399,11 +408,10 @@ class _Run:
                 return call()
             except (StorageInternalError, SQLAlchemyError) as error:
                 if time.monotonic() - begin > self.plan.patience or len(self.signals) > 1:
-                    message = (
-                        f"The storage {self.plan.storage} has not answered for {self.plan.patience} seconds "
-                        f"({first_line(error)}); once it is up, run the same command to go on."
-                    )
-                    raise StorageError(hide_password(self.plan.storage, message)) from None
+                    raise StorageError(
+                        f"The {name_of(self.plan.storage)} has not answered for {self.plan.patience} seconds"
+                        f"{reason(self.plan.storage, error)}; once it is up, run the same command to go on."
+                    ) from None
             self.listen(Progress([], len(self.evaluating), self.plan.trials, note="the storage does not answer"))
             time.sleep(pause)
             pause = min(2.0 * pause, 2.0)
