@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from infgp.app.text import printable
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
@@ -166,7 +167,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
         return 130
     except InfGPError as error:
-        print(f"infgp: {hide_password(plan.storage, ' '.join(str(error).split()))}", file=sys.stderr)
+        print(f"infgp: {printable(hide_password(plan.storage, str(error)))}", file=sys.stderr)
         return 1
     except Exception as error:  # a bug of ours, with no password in its report
         report = traceback.format_exc()

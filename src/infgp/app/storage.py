@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from optuna import Study
     from optuna.distributions import BaseDistribution
     from optuna.storages import RDBStorage
+    from sqlalchemy import Engine
 
 #: Tries to open a storage; several runs that make its tables at once get into each other's way.
 OPENINGS = 4
 #: Heartbeats in a row that a run must miss before its trials count as lost.
 MISSED_BEATS = 3
+
+
+#: What sets the clock of a session to UTC, by dialect. Heartbeats are stored without a time zone, as the clock of the
+#: session shows them, and compared with the clock of another run's session.
+UTC = {
+    "postgresql": "SET TIME ZONE 'UTC'",
+    "mysql": "SET time_zone = '+00:00'",
+    "mariadb": "SET time_zone = '+00:00'",
+}
 
 
 class StorageError(InfGPError):
@@ -159,6 +169,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
                 heartbeat_interval=plan.heartbeat,
                 grace_period=MISSED_BEATS * plan.heartbeat,
             )
+            _set_clock(storage.engine)
             study = optuna.create_study(
                 storage=storage, sampler=sampler, study_name=plan.name, direction=direction, load_if_exists=True
             )
@@ -181,6 +192,24 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
                 raise fail("cannot be opened", error, "check that it is up and that the URL is right.") from None
             time.sleep(0.3 * attempt)
     return study, storage
+
+
+def _set_clock(engine: Engine) -> None:
+    """Have all sessions show the time in UTC, whatever the server, the user or PGTZ say."""
+    from sqlalchemy import event
+
+    statement = UTC.get(engine.dialect.name)
+    if statement is None:
+        return
+
+    def begin(connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        cursor.close()
+        connection.commit()  # a rollback would undo it
+
+    event.listen(engine, "connect", begin)
+    engine.dispose()  # sessions that have begun without
 
 
 def reason(url: str, error: BaseException) -> str:
