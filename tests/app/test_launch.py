@@ -389,6 +389,43 @@ def test_other_space(capsys):
     assert len(trials()) == 1
 
 
+@pytest.mark.parametrize(
+    "other", [{"rate": 0.5}, {"x": 0.5}, {"x": 0.5, "y": 0.5, "rate": 0.5}, {}], ids=lambda p: "-".join(p)
+)
+def test_study_with_other_parameters(capsys, other):
+    """Trials of another study under the same name neither fill the budget nor teach the model."""
+    known = optuna.distributions.FloatDistribution(0.0, 1.0)
+    study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
+    for _ in range(3):
+        study.add_trial(create_trial(params=other, distributions=dict.fromkeys(other, known), value=1.0))
+    err = failure(capsys, *command("f", 3))
+    assert f"trials with the parameters {', '.join(map(repr, sorted(other))) or 'none'}, the space file" in err
+    assert "has 'x', 'y'; mend it, or choose another --study" in err
+    assert not evaluated()
+
+
+def test_trials_that_lack_parameters_because_they_were_lost():
+    study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
+    lost = study.ask()
+    lost.suggest_float("x", 0.0, 1.0)
+    study.tell(lost, state=TrialState.FAIL)
+    assert main(command("f", 2)) == 0
+    assert len(complete()) == 2
+
+
+def test_another_run_begins_with_another_space_file(capsys):
+    """Trials with other parameters that come while the run is under way end it, with what is evaluated stored."""
+    process = start(*command("f", 50), NAP="0.2")
+    until(evaluated)
+    study = optuna.load_study(study_name="objective:f", storage=URL)
+    known = optuna.distributions.FloatDistribution(0.0, 1.0)
+    study.add_trial(create_trial(params={"rate": 0.5}, distributions={"rate": known}, value=1.0))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "has trials with the parameters 'rate'" in err
+    assert Counter(t.state for t in trials()) == {TrialState.COMPLETE: len(evaluated()) + 1}
+
+
 def test_study_with_several_objectives(capsys):
     optuna.create_study(study_name="objective:f", storage=URL, directions=["minimize", "maximize"])
     assert "has 2 objectives; choose another --study" in failure(capsys, *command("f", 2))
@@ -552,6 +589,26 @@ def test_earlier_trials_count():
     study.add_trial(create_trial(params={"x": 0.1, "y": 0.2}, distributions=space, value=1.0))
     assert main(command("f", 3)) == 0
     assert len(evaluated()) == 2
+
+
+MARKUP = "[/data/a]"
+
+
+@pytest.mark.parametrize("terminal", [False, True], ids=["lines", "table"])
+def test_names_that_look_like_markup(monkeypatch, capsys, terminal):
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("kinds.py").write_text("def f(**point):\n    return 1.0")
+    Path("kinds.toml").write_text(
+        f'"[red]k\\u001b" = {{ type = "choice", options = ["{MARKUP}", "{MARKUP}\\u001b[2J"] }}'
+    )
+    arguments = ["run", "kinds:f", "--space", "kinds.toml", "--storage", URL]
+    assert main([*arguments, "--trials", "3", "--study", f"[bold]{MARKUP}"]) == 0
+    out = capsys.readouterr().out
+    assert f"[red]k\\x1b={MARKUP}" in out
+    assert "[2J" not in out.replace("\\x1b[2J", "")
+    assert f"[bold]{MARKUP}: 3 of 3" in out or not terminal
 
 
 def test_the_table_on_a_terminal(monkeypatch, capsys):

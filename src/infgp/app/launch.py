@@ -11,7 +11,7 @@ import math
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -107,7 +107,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     if plan.timeout is not None:
         check_positive("--timeout", plan.timeout)
     space = read_space(plan.space)
-    worker = _hire(plan.objective, space)  # before anything is stored
+    worker = _hire(plan, space)  # before anything is stored
     with warnings.catch_warnings():
         from optuna.exceptions import ExperimentalWarning
 
@@ -122,22 +122,27 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     return study
 
 
-def _hire(objective: str, space: Space) -> Worker:
+def _hire(plan: Plan, space: Space) -> Worker:
     """A worker that has found its function."""
-    worker = Worker(objective, space)
+    worker = Worker(plan.objective, space)
     try:
         while (answer := worker.collect()) is None:
             wait_for([worker], GLANCE)
         if answer.error is not None:
-            raise EvaluationError(_cannot_start(objective, answer.error))
+            raise EvaluationError(_cannot_start(plan, answer.error))
     except BaseException:
         worker.stop()
         raise
     return worker
 
 
-def _cannot_start(objective: str, error: str) -> str:
-    return f"{objective} cannot be evaluated: {error}"
+def _cannot_start(plan: Plan, error: str) -> str:
+    return f"{plan.objective} cannot be evaluated: {_fit(plan, error)}"
+
+
+def _fit(plan: Plan, error: str) -> str:
+    """An error of the function, fit to be shown and stored."""
+    return shorten(hide_password(plan.storage, error))
 
 
 @dataclass
@@ -155,6 +160,7 @@ class _Run:
     starting: list[Worker] = field(default_factory=list)
     killed_starts: int = 0  # in a row
     met: set[int] = field(default_factory=set)  # running trials of others, by id
+    ours: set[int] = field(default_factory=set)  # finished trials with the parameters of the space file, by number
     error: str | None = None
     beaten: float = -math.inf
 
@@ -170,8 +176,6 @@ class _Run:
 
     def _check(self) -> None:
         """Raise unless the study is one to go on with."""
-        from optuna.distributions import check_distribution_compatibility
-
         name, wanted = self.plan.name, "minimize" if self.plan.minimize else "maximize"
         made = [direction.name.lower() for direction in self.study.directions]
         if len(made) > 1:
@@ -181,21 +185,44 @@ class _Run:
             raise InvalidInputError(
                 f"The study {name!r} was made to {made[0]}; {remedy} --minimize, or choose another --study."
             )
-        space = distributions(self.space)
-        for trial in self.study.get_trials(deepcopy=False):
-            for parameter in space.keys() & trial.distributions.keys():
+        foreign = self._foreign(self.study.get_trials(deepcopy=False))
+        if foreign is not None:
+            raise InvalidInputError(foreign)
+
+    def _foreign(self, trials: list[FrozenTrial]) -> str | None:
+        """What is wrong with the first trial whose parameters are not those of the space file, if there is one.
+
+        A trial that has just begun may lack parameters, and so may one that was lost then; neither counts.
+        """
+        from optuna.distributions import check_distribution_compatibility
+
+        space, name, remedy = distributions(self.space), self.plan.name, "mend it, or choose another --study."
+        for trial in trials:
+            if trial.number in self.ours:
+                continue
+            has = trial.distributions
+            if has.keys() - space.keys() or (counts(trial) and space.keys() - has.keys()):
+                return (
+                    f"The study {name!r} has trials with the parameters {_names(has)}, the space file "
+                    f"{self.plan.space} has {_names(space)}; {remedy}"
+                )
+            for parameter, distribution in has.items():
                 try:
-                    check_distribution_compatibility(trial.distributions[parameter], space[parameter])
+                    check_distribution_compatibility(distribution, space[parameter])
                 except ValueError:
-                    raise InvalidInputError(
-                        f"The study {name!r} knows {parameter!r} as {trial.distributions[parameter]}, the space file "
-                        f"{self.plan.space} has {space[parameter]}; mend it, or choose another --study."
-                    ) from None
+                    return (
+                        f"The study {name!r} knows {parameter!r} as {shorten(str(distribution))}, the space file "
+                        f"{self.plan.space} has {shorten(str(space[parameter]))}; {remedy}"
+                    )
+            if trial.state.is_finished():
+                self.ours.add(trial.number)
+        return None
 
     def _loop(self) -> None:
         while len(self.signals) < 2:
             self._patiently(self._beat)
             trials = self._patiently(lambda: self.study.get_trials(deepcopy=False))
+            self.error = self.error or self._foreign(trials)  # another run may have begun with another space file
             done = sum(map(counts, trials))
             running = sum(t.state.name == "RUNNING" for t in trials)
             ending = self.error is not None or bool(self.signals) or done >= self.plan.trials
@@ -263,7 +290,7 @@ class _Run:
         worker.stop()
         self.killed_starts += 1
         if not answer.killed or self.killed_starts >= STARTS:
-            self.error = self.error or _cannot_start(self.plan.objective, self._fit(answer.error))
+            self.error = self.error or _cannot_start(self.plan, answer.error)
 
     def _begin(self) -> None:
         """Ask for a point and send it to a worker."""
@@ -292,7 +319,7 @@ class _Run:
             return
         trial = self.evaluating[worker]
         if answer.error is not None:
-            answer = replace(answer, error=self._fit(answer.error))
+            answer = replace(answer, error=_fit(self.plan, answer.error))
         if answer.killed and self._interrupted():
             self._abandon(trial)
         elif answer.error is None or answer.late or self.plan.keep_going:
@@ -315,10 +342,6 @@ class _Run:
         if not self.signals:
             time.sleep(TOGETHER)
         return bool(self.signals)
-
-    def _fit(self, error: str) -> str:
-        """An error of the function, fit to be shown and stored."""
-        return shorten(hide_password(self.plan.storage, error))
 
     def _report(self, trial: Trial, answer: Answer) -> None:
         """Store an outcome: nothing that was evaluated is lost while the storage lives."""
@@ -436,6 +459,10 @@ def _signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _names(parameters: Iterable[str]) -> str:
+    return shorten(", ".join(map(repr, sorted(parameters)))) or "none"
 
 
 def _short(point: Point | dict[str, Any]) -> str:
