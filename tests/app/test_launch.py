@@ -57,6 +57,10 @@ def pool(x, y):
     with multiprocessing.Pool(2) as pool:
         return sum(pool.map(abs, [x, y]))
 
+def stuck_in_a_pool(x, y):
+    with multiprocessing.Pool(2) as pool:
+        pool.map(time.sleep, [60, 60])
+
 def stuck(x, y):
     if x < 0.5:
         return x
@@ -253,6 +257,12 @@ def test_timeout(capsys):
     until(lambda: all(map(gone, Path("pids").read_text().split())), 5.0)
 
 
+def test_nothing_is_said_of_what_a_killed_evaluation_leaves():
+    process = start(*command("stuck_in_a_pool", 1, "--timeout", "1"))
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+
+
 def gone(pid):
     """Whether a process has ended; one that nobody has asked for its exit code yet has."""
     try:
@@ -355,6 +365,7 @@ def test_a_process_that_dies(capsys):
     [
         ({"run_": "objective:g"}, "has no function 'g'"),
         ({"run_": "nowhere:f"}, "'nowhere' cannot be imported"),
+        ({"run_": "quitting:f"}, "'quitting' cannot be imported (SystemExit: 5)"),
         ({"run_": "broken:f"}, "'broken' cannot be imported (ValueError: two lines)"),
         ({"run_": "objective"}, "must be given as module:function"),
         ({"--space": "none.toml"}, "none.toml cannot be read"),
@@ -369,6 +380,7 @@ def test_a_process_that_dies(capsys):
 )
 def test_errors_take_one_line(capsys, change, message):
     Path("broken.py").write_text("raise ValueError('two\\nlines')")
+    Path("quitting.py").write_text("import sys; sys.exit(5)")
     settings = {"run_": "objective:f", "--space": "space.toml", "--trials": "2", "--storage": URL, **change}
     first = settings.pop("run_")
     assert message in failure(capsys, "run", first, *[part for item in settings.items() for part in item])

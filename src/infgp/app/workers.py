@@ -173,23 +173,45 @@ def _nothing_inherited() -> Iterator[None]:
 
     A process that is started inherits which signals are held back; the worker drops them once it can.
     """
-    arguments, storage = sys.argv, os.environ.get(STORAGE_VARIABLE)
-    mask: set[Any] | None = None
-    try:
-        sys.argv = arguments[:1]  # multiprocessing hands it on
-        os.environ.pop(STORAGE_VARIABLE, None)
-        if sys.platform != "win32":
-            from multiprocessing import resource_tracker
+    arguments = sys.argv
+    with _environment(STORAGE_VARIABLE, None):
+        mask: set[Any] | None = None
+        try:
+            sys.argv = arguments[:1]  # multiprocessing hands it on
+            if sys.platform != "win32":
+                _start_tracker()
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            yield
+        finally:
+            sys.argv = arguments
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-            resource_tracker.ensure_running()  # a process as well; starting it lets signals through
-            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+def _start_tracker() -> None:
+    """Start the process in which multiprocessing tracks semaphores, as that lets signals through.
+
+    It clears away what is left of a worker that was killed, which is no news to anybody: it does so without a warning.
+    """
+    from multiprocessing import resource_tracker
+
+    filters = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker"]
+    with _environment("PYTHONWARNINGS", ",".join(filter(None, filters))):
+        resource_tracker.ensure_running()
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str | None) -> Iterator[None]:
+    """A context in which an environment variable has another value, or is not there."""
+    before = os.environ.pop(name, None)
+    try:
+        if value is not None:
+            os.environ[name] = value
         yield
     finally:
-        sys.argv = arguments
-        if storage is not None:
-            os.environ[STORAGE_VARIABLE] = storage
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.environ.pop(name, None)
+        if before is not None:
+            os.environ[name] = before
 
 
 def find_function(target: str) -> Callable[..., float | None]:
@@ -207,7 +229,7 @@ def find_function(target: str) -> Callable[..., float | None]:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvalidInputError(
             f"The module {module_name!r} cannot be imported ({_describe(error)}); run from the folder "
             "that holds it, or install it."
@@ -226,16 +248,15 @@ def find_function(target: str) -> Callable[..., float | None]:
 def _work(connection: Connection, lifeline: Connection, target: str, space: Space) -> None:
     """Body of the process."""
     _settle(connection, lifeline)
-    number, pid = 0, os.getpid()
+    number, answer = 0, Answer()
     try:
         call = caller(find_function(target), space)
     except InvalidInputError as error:
-        connection.send(Reply(number, pid, Answer(error=str(error))))
+        connection.send(Reply(number, os.getpid(), Answer(error=str(error))))
         return
-    answer = Answer()
     try:
         while True:
-            connection.send(Reply(number, pid, answer))
+            connection.send(Reply(number, os.getpid(), answer))
             number, point = connection.recv()
             answer = _evaluate(call, point)
     except (EOFError, OSError):  # the run is gone
