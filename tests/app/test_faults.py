@@ -13,9 +13,12 @@ from itertools import count
 import optuna
 import pytest
 from optuna.trial import TrialState
+from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from infgp.app.launch import INSTEAD_OF
+from infgp.app.storage import UTC, Plan, _set_clock, distributions, open_study
+from infgp.space import Float, Space
 from tests.servers import Postgres
 
 OBJECTIVE = """
@@ -172,6 +175,39 @@ def test_postgres_eight_workers(tmp_path, postgres, restart):
 def test_sqlite_two_workers(tmp_path, trials):
     url = f"sqlite:///{tmp_path / 'study.db'}"
     assert survive(tmp_path, url, 2, trials, every=3.0, limit=300.0 + 6.0 * trials) >= 1 + trials // 50
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning", "ignore:Heartbeat of storage")
+def test_runs_in_several_time_zones(postgres, monkeypatch):
+    """A trial that one run has just shown to be alive is so for a run whose session is in another time zone."""
+    fresh(postgres.url)
+    space = Space.of({"a": Float(0.0, 1.0)})
+    opened = []
+    for zone in ("America/Los_Angeles", "UTC", "Asia/Tokyo"):
+        monkeypatch.setenv("PGTZ", zone)
+        opened.append(open_study(Plan("objective:f", "", 1, storage=postgres.url), space))
+        study, there = opened[-1]
+        there.record_heartbeat(study.ask(distributions(space))._trial_id)  # the server's clock
+        twice = study.ask(distributions(space))._trial_id
+        there.record_heartbeat(twice)
+        there.record_heartbeat(twice)  # the session's clock
+    for study, there in opened:
+        assert there._get_stale_trial_ids(study._study_id) == []
+        there.engine.dispose()
+
+
+def test_every_session_begins_with_the_clock_set(tmp_path, monkeypatch):
+    """SQLite has no time zones; something else that lasts, and that a rollback would undo, stands for it."""
+    assert UTC["mysql"] == UTC["mariadb"] == "SET time_zone = '+00:00'"
+    monkeypatch.setitem(UTC, "sqlite", "INSERT INTO begun VALUES (1)")
+    engine = create_engine(f"sqlite:///{tmp_path / 'clock.db'}", poolclass=NullPool)
+    with engine.begin() as session:
+        session.execute(text("CREATE TABLE begun (x)"))
+    _set_clock(engine)
+    for sessions in (1, 2):
+        with engine.connect() as session:
+            session.rollback()
+            assert session.execute(text("SELECT count(*) FROM begun")).scalar() == sessions
 
 
 def test_a_server_that_stays_down(tmp_path, postgres):

@@ -19,7 +19,7 @@ from infgp.app.storage import Plan, distributions, hide_password, open_study
 from infgp.app.workers import Answer
 
 OBJECTIVE = """
-import os, time
+import ctypes, multiprocessing, os, signal, subprocess, time
 
 def f(x, y):
     time.sleep(float(os.environ.get("NAP", "0")))
@@ -46,7 +46,35 @@ def dying(x, y):
     os._exit(3)
 
 def telling(x, y):
-    raise RuntimeError("cannot reach " + os.environ["INFGP_STORAGE"])
+    raise RuntimeError("cannot reach " + os.environ["LEAK"])
+
+def forking(x, y):
+    if os.fork() == 0:
+        time.sleep(0.1 * y)
+    return x
+
+def pool(x, y):
+    with multiprocessing.Pool(2) as pool:
+        return sum(pool.map(abs, [x, y]))
+
+def stuck_in_a_pool(x, y):
+    with multiprocessing.Pool(2) as pool:
+        pool.map(time.sleep, [60, 60])
+
+def stuck(x, y):
+    if x < 0.5:
+        return x
+    child = subprocess.Popen(["sleep", "60"])
+    with open("pids", "a") as file:
+        print(os.getpid(), child.pid, file=file)
+    ctypes.PyDLL(None).sleep(60)  # a C call that does not let go of Python's lock
+
+def shot(x, y):
+    os.kill(os.getppid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def long_winded(x, y):
+    return "S3cret" * 1_000_000
 """
 SPACE = """
 x = { type = "float", low = 0.0, high = 1.0 }
@@ -69,11 +97,15 @@ def command(function, trials, *more):
 
 
 def start(*arguments, **environment):
-    """The same in a process of its own."""
+    """The same in a process of its own, which leads a process group as a shell's command does."""
     code = "import sys; from infgp.app.cli import main; sys.exit(main())"
-    env = {**os.environ, **environment}
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
     )
 
 
@@ -200,6 +232,94 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
     assert [p.finished.number for p in heard] == [complete()[0].number] * 2  # what is reported is there
 
 
+# --- Functions that use processes, or time ---------------------------------------------------------------------------
+
+
+def test_a_function_that_forks():
+    """The child returns as well, when another trial may be under way; no trial gets another's value."""
+    assert main(command("forking", 8, "--seed", "0", "--jobs", "2")) == 0
+    assert len(complete("objective:forking")) == 8
+    assert all(t.value == t.params["x"] for t in complete("objective:forking"))
+
+
+def test_a_function_that_uses_a_pool():
+    assert main(command("pool", 2)) == 0
+    assert all(t.value == t.params["x"] + t.params["y"] for t in complete("objective:pool"))
+
+
+def test_timeout(capsys):
+    """An evaluation beyond its time is a failed point, in a C call that holds Python's lock too; its child goes."""
+    assert main(command("stuck", 4, "--seed", "0", "--timeout", "1")) == 0
+    states = Counter((t.state, t.params["x"] < 0.5, t.user_attrs.get(ERROR)) for t in trials("objective:stuck"))
+    late = (TrialState.FAIL, False, "ended after --timeout 1 seconds")
+    assert states.keys() == {(TrialState.COMPLETE, True, None), late}
+    assert states[late] == len(Path("pids").read_text().splitlines())
+    until(lambda: all(map(gone, Path("pids").read_text().split())), 5.0)
+
+
+def test_nothing_is_said_of_what_a_killed_evaluation_leaves():
+    process = start(*command("stuck_in_a_pool", 1, "--timeout", "1"))
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+
+
+def gone(pid):
+    """Whether a process has ended; one that nobody has asked for its exit code yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("timeout", ["0", "-1", "inf", "nan"])
+def test_timeout_must_be_a_time(capsys, timeout):
+    assert "--timeout must be a finite number > 0" in failure(capsys, *command("f", 2, f"--timeout={timeout}"))
+
+
+def test_ctrl_c_while_workers_start():
+    """Ctrl-C reaches all processes of a terminal; that a worker starts at that moment is no failure of a point."""
+    process = start(*command("f", 40, "--keep-going", "--jobs", "4"), NAP="0.05")
+    until(evaluated)  # by the first worker; the others start
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.count("\n") == 1, err
+    assert {t.state for t in trials()} == {TrialState.COMPLETE}
+
+
+def test_a_worker_that_a_signal_kills_while_the_run_is_stopped():
+    process = start(*command("shot", 4, "--keep-going"))
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    (trial,) = trials("objective:shot")
+    assert trial.state == TrialState.FAIL
+    assert "infgp:failed" not in trial.system_attrs
+    assert ERROR not in trial.user_attrs
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_workers_that_are_killed_as_they_start(capsys, monkeypatch, jobs):
+    """They are started again, a few times; no trial is lost to it."""
+    code = """
+import os, signal
+with open("started", "a") as file:
+    print(os.getpid(), file=file)
+if len(open("started").read().splitlines()) > 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def f(x, y):
+    os._exit(3) if os.environ["JOBS"] == "1" else None
+    return x
+"""
+    Path("mortal.py").write_text(code)
+    monkeypatch.setenv("JOBS", jobs)
+    err = failure(capsys, "run", "mortal:f", *command("f", 40, "--keep-going", "--jobs", jobs)[2:])
+    assert "mortal:f cannot be evaluated: the process died by signal 9" in err
+    assert len(Path("started").read_text().splitlines()) > 3
+    died = [t for t in trials("mortal:f") if t.state == TrialState.FAIL]
+    assert len(died) == (jobs == "1")
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -245,6 +365,7 @@ def test_a_process_that_dies(capsys):
     [
         ({"run_": "objective:g"}, "has no function 'g'"),
         ({"run_": "nowhere:f"}, "'nowhere' cannot be imported"),
+        ({"run_": "quitting:f"}, "'quitting' cannot be imported (SystemExit: 5)"),
         ({"run_": "broken:f"}, "'broken' cannot be imported (ValueError: two lines)"),
         ({"run_": "objective"}, "must be given as module:function"),
         ({"--space": "none.toml"}, "none.toml cannot be read"),
@@ -259,6 +380,7 @@ def test_a_process_that_dies(capsys):
 )
 def test_errors_take_one_line(capsys, change, message):
     Path("broken.py").write_text("raise ValueError('two\\nlines')")
+    Path("quitting.py").write_text("import sys; sys.exit(5)")
     settings = {"run_": "objective:f", "--space": "space.toml", "--trials": "2", "--storage": URL, **change}
     first = settings.pop("run_")
     assert message in failure(capsys, "run", first, *[part for item in settings.items() for part in item])
@@ -279,6 +401,43 @@ def test_other_space(capsys):
     assert len(trials()) == 1
 
 
+@pytest.mark.parametrize(
+    "other", [{"rate": 0.5}, {"x": 0.5}, {"x": 0.5, "y": 0.5, "rate": 0.5}, {}], ids=lambda p: "-".join(p)
+)
+def test_study_with_other_parameters(capsys, other):
+    """Trials of another study under the same name neither fill the budget nor teach the model."""
+    known = optuna.distributions.FloatDistribution(0.0, 1.0)
+    study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
+    for _ in range(3):
+        study.add_trial(create_trial(params=other, distributions=dict.fromkeys(other, known), value=1.0))
+    err = failure(capsys, *command("f", 3))
+    assert f"trials with the parameters {', '.join(map(repr, sorted(other))) or 'none'}, the space file" in err
+    assert "has 'x', 'y'; mend it, or choose another --study" in err
+    assert not evaluated()
+
+
+def test_trials_that_lack_parameters_because_they_were_lost():
+    study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
+    lost = study.ask()
+    lost.suggest_float("x", 0.0, 1.0)
+    study.tell(lost, state=TrialState.FAIL)
+    assert main(command("f", 2)) == 0
+    assert len(complete()) == 2
+
+
+def test_another_run_begins_with_another_space_file(capsys):
+    """Trials with other parameters that come while the run is under way end it, with what is evaluated stored."""
+    process = start(*command("f", 50), NAP="0.2")
+    until(evaluated)
+    study = optuna.load_study(study_name="objective:f", storage=URL)
+    known = optuna.distributions.FloatDistribution(0.0, 1.0)
+    study.add_trial(create_trial(params={"rate": 0.5}, distributions={"rate": known}, value=1.0))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "has trials with the parameters 'rate'" in err
+    assert Counter(t.state for t in trials()) == {TrialState.COMPLETE: len(evaluated()) + 1}
+
+
 def test_study_with_several_objectives(capsys):
     optuna.create_study(study_name="objective:f", storage=URL, directions=["minimize", "maximize"])
     assert "has 2 objectives; choose another --study" in failure(capsys, *command("f", 2))
@@ -295,9 +454,22 @@ def test_ctrl_c_before_anything_is_stored():
 
 
 @pytest.mark.filterwarnings("ignore:Query string argument")
+def test_what_a_function_returns_is_cut(capsys, monkeypatch):
+    url = f"{URL}?password=S3cret"
+    arguments = ["--space", "space.toml", "--trials", "1", "--storage", url]
+    assert len(failure(capsys, "run", "objective:long_winded", *arguments)) < 1000
+    assert main(["run", "objective:long_winded", *arguments, "--keep-going"]) == 0
+    for trial in optuna.load_study(study_name="objective:long_winded", storage=url).trials:
+        assert "could not convert string to float: '***" in trial.user_attrs[ERROR]
+        assert len(trial.user_attrs[ERROR]) < 310
+        assert "S3c" not in trial.user_attrs[ERROR]
+
+
+@pytest.mark.filterwarnings("ignore:Query string argument")
 def test_no_password_from_the_function(capsys, monkeypatch):
     url = f"{URL}?password=S3cret"
     monkeypatch.setenv("INFGP_STORAGE", url)
+    monkeypatch.setenv("LEAK", url)
     assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 0
     (failed,) = optuna.load_study(study_name="objective:telling", storage=url).trials
     assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?password=*** ")
@@ -314,6 +486,20 @@ def test_no_password_from_the_function(capsys, monkeypatch):
         "mysql+mysqldb://ann:S3cret@127.0.0.1:1/db",  # a driver that is not installed
         "postgresql+psycopg://ann:S3cret@127.0.0.1:port/db",
         "nosql://ann:S3cret@127.0.0.1/db",
+        "postgresql+psycopg://ann:x@S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:S3cret@x@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:x/S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:12/S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:x?S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:x#S3cret@127.0.0.1:1/db",
+        "postgresql+psycopg://ann:S3cret",
+        "postgresql+psycopg:/ann:S3cret@127.0.0.1:1/db",
+        "postgresql:ann:S3cret@127.0.0.1:1/db",
+        "ann:S3cret@127.0.0.1/db",
+        "host=127.0.0.1 user=ann password=S3cret",
+        "host=127.0.0.1 password='S3cret is this'",
+        " postgresql://ann:S3cret@127.0.0.1:1/db",
+        "S3cret",
     ],
 )
 def test_no_password_in_any_message(capsys, caplog, url):
@@ -324,16 +510,62 @@ def test_no_password_in_any_message(capsys, caplog, url):
     assert "The storage" in err
 
 
-def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch):
+SECRET_URL = "postgresql://ann:S3cret@127.0.0.1:1/db"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (command("f", 2, "--storge", SECRET_URL), "perhaps --storage was meant"),
+        (command("f", 2, f"--storge={SECRET_URL}"), "perhaps --storage was meant"),
+        (command("f", 2, "S3cret"), "some arguments are not known"),
+        (command("f", 2, "-S3cret"), "some arguments are not known"),
+        (command("f", SECRET_URL), "argument --trials: invalid int value: '…'"),
+        (command("f", f"--jobs={SECRET_URL}"), "argument --trials: expected one argument"),
+        (command("f", 2, f"--minimize={SECRET_URL}"), "argument --minimize: ignored explicit argument '…'"),
+        (command("f", 2, f"--s={SECRET_URL}"), "ambiguous option: … could match --"),
+        ([SECRET_URL, "run"], "invalid choice: '…' (choose from"),
+        (["bench", "run", "--storage", SECRET_URL], "some arguments are not known"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_no_argument_in_a_message_on_arguments(capsys, arguments, said):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    err = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert "S3cret" not in err
+    assert said in err
+    assert "--help" in err
+
+
+@pytest.mark.parametrize(
+    "url", [SECRET_URL, "ann:S3cret@127.0.0.1/db", "host=db password=S3cret", "postgresql:/S3cret"]
+)
+@pytest.mark.parametrize("place", ["objective", "--space", "--study"])
+def test_a_url_in_the_wrong_place_is_not_repeated(capsys, url, place):
+    arguments = ["run", url, *command("f", 2)[2:]] if place == "objective" else [*command("f", 2), place, url]
+    err = failure(capsys, *arguments)
+    assert "S3cret" not in err
+    assert "looks like a storage URL; give that with --storage" in err
+
+
+def test_paths_and_names_with_an_at_sign_are_no_urls():
+    Path("a@b:c").mkdir()
+    Path("a@b:c/space.toml").write_text(SPACE)
+    assert main([*command("f", 1), "--space", "a@b:c/space.toml", "--study", "train:f@v2"]) == 0
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:S3cret@host/db", "postgresql:/ann:S3@cret@host/db"])
+def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch, url):
     def bug(plan, listen):
-        raise KeyError(plan.storage)
+        raise KeyError(plan.storage.rpartition("@")[0].rpartition("3")[2] if "S3@" in url else plan.storage)
 
     monkeypatch.setattr("infgp.app.launch.run", bug)
-    url = "postgresql://ann:S3cret@host/db"
     assert main(["run", "objective:f", "--space", "space.toml", "--trials", "2", "--storage", url]) == 1
     err = capsys.readouterr().err
     assert "KeyError" in err
-    assert "S3cret" not in err
+    assert "cret" not in err
 
 
 def test_no_password_in_a_plan_that_is_printed():
@@ -346,6 +578,9 @@ def test_no_password_in_a_plan_that_is_printed():
         ("mysql+pymysql://a:p:q@h/d", "p:q"),
         ("postgresql://a:p@ss@h/d", "p@ss"),
         ("postgresql://h/d?sslpassword=zz", "zz"),
+        ("host=h password='z z'", "z z"),
+        ("postgresql://a:p+q@h/d", "p q"),
+        ("postgresql:/a:zz@h/d", "zz"),
     ],
 )
 def test_hide_password(url, secret):
@@ -366,6 +601,26 @@ def test_earlier_trials_count():
     study.add_trial(create_trial(params={"x": 0.1, "y": 0.2}, distributions=space, value=1.0))
     assert main(command("f", 3)) == 0
     assert len(evaluated()) == 2
+
+
+MARKUP = "[/data/a]"
+
+
+@pytest.mark.parametrize("terminal", [False, True], ids=["lines", "table"])
+def test_names_that_look_like_markup(monkeypatch, capsys, terminal):
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("kinds.py").write_text("def f(**point):\n    return 1.0")
+    Path("kinds.toml").write_text(
+        f'"[red]k\\u001b" = {{ type = "choice", options = ["{MARKUP}", "{MARKUP}\\u001b[2J"] }}'
+    )
+    arguments = ["run", "kinds:f", "--space", "kinds.toml", "--storage", URL]
+    assert main([*arguments, "--trials", "3", "--study", f"[bold]{MARKUP}"]) == 0
+    out = capsys.readouterr().out
+    assert f"[red]k\\x1b={MARKUP}" in out
+    assert "[2J" not in out.replace("\\x1b[2J", "")
+    assert f"[bold]{MARKUP}: 3 of 3" in out or not terminal
 
 
 def test_the_table_on_a_terminal(monkeypatch, capsys):

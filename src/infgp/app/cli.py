@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
+import re
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 
+from infgp.app.text import printable
+from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
-from infgp.errors import InfGPError, check_int, require
+from infgp.errors import InfGPError, InvalidInputError, check_int, require
 
 
 def demo(out: str, seed: int, budget: int) -> None:
@@ -83,8 +88,61 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("--minimize", action="store_true", help="find the least expected value, not the largest")
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
+    add(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="end an evaluation that takes longer, with all processes it has started, and count its point as failed "
+        "(default: none)",
+    )
     add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
     add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors repeat no argument: what was put in the wrong place may be a password."""
+
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def] # noqa: D102
+        self._given = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and exit."""
+        if message.startswith("unrecognized arguments"):
+            message = f"some arguments are not known{self._guess()}"
+        parts = {part for text in self._given for part in (text, text.partition("=")[2], text[2:])}
+        for part in sorted(parts - {"", *self._options()}, key=len, reverse=True):
+            message = re.sub(rf"(?<![\w-]){re.escape(part)}(?![\w-])", "…", message)
+        super().error(f"{message}; see {self.prog} --help")
+
+    def _options(self) -> list[str]:
+        """Names of all options and commands, those of commands included."""
+        names = [name for name in self._option_string_actions if name.startswith("--")]
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                names += [*action.choices, *(name for parser in action.choices.values() for name in parser._options())]
+        return names
+
+    def _guess(self) -> str:
+        """Known options that were perhaps meant by unknown ones."""
+        known = [name for name in self._options() if name.startswith("--")]
+        given = [text.partition("=")[0] for text in self._given if text.startswith("--")]
+        unknown = [name for name in given if not any(option.startswith(name) for option in known)]
+        meant = {found for name in unknown for found in difflib.get_close_matches(name, known, 1)}
+        return f" (perhaps {' and '.join(sorted(meant))} was meant)" if meant else ""
+
+
+#: What a storage URL looks like, well written or not; no path and no name of a study does.
+LIKE_URL = re.compile(r"\w\w:/|^[^\s/:]+:[^\s@]+@[^\s/@]+/|(?:pass|pwd)\w*\s*=", re.IGNORECASE)
+
+
+def _check_places(options: argparse.Namespace) -> None:
+    """Refuse a URL that was given as something else, without repeating it."""
+    for name, place in (("objective", "module:function"), ("space", "--space"), ("study", "--study")):
+        if LIKE_URL.search(getattr(options, name) or ""):
+            raise InvalidInputError(f"What was given as {place} looks like a storage URL; give that with --storage.")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -94,13 +152,14 @@ def run(options: argparse.Namespace) -> int:
     from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
     from infgp.app.live import conclude, live
-    from infgp.app.storage import Plan, hide_password
+    from infgp.app.storage import Plan, hide_password, is_certain
 
     settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
-    settings["storage"] = options.storage or os.environ.get("INFGP_STORAGE") or Plan.storage
+    settings["storage"] = options.storage or os.environ.get(STORAGE_VARIABLE) or Plan.storage
     plan = Plan(**settings)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # scripts start processes in the background without it
     try:
+        _check_places(options)
         with live(plan) as listen:
             study = launch(plan, listen)
         print(conclude(study))
@@ -108,10 +167,13 @@ def run(options: argparse.Namespace) -> int:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
         return 130
     except InfGPError as error:
-        print(f"infgp: {hide_password(plan.storage, ' '.join(str(error).split()))}", file=sys.stderr)
+        print(f"infgp: {printable(hide_password(plan.storage, str(error)))}", file=sys.stderr)
         return 1
-    except Exception:  # a bug of ours, with no password in its report
-        print(hide_password(plan.storage, traceback.format_exc()), file=sys.stderr, end="")
+    except Exception as error:  # a bug of ours, with no password in its report
+        report = traceback.format_exc()
+        if not is_certain(plan.storage):  # parts of the URL may be quoted: the places only
+            report = "".join([*traceback.format_tb(error.__traceback__), type(error).__name__, "\n"])
+        print(hide_password(plan.storage, report), file=sys.stderr, end="")
         return 1
     return 0
 
@@ -128,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from infgp import __version__
 
-    parser = argparse.ArgumentParser(prog="infgp", description="Bayesian optimization when rewards misbehave.")
+    parser = Parser(prog="infgp", description="Bayesian optimization when rewards misbehave.")
     parser.add_argument("--version", action="version", version=f"infgp {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     demo_parser = commands.add_parser(

@@ -11,17 +11,26 @@ import math
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.spacefile import read_space
-from infgp.app.storage import MISSED_BEATS, Plan, StorageError, distributions, first_line, hide_password, open_study
-from infgp.app.workers import Answer, EvaluationError, Worker
-from infgp.errors import InfGPError, InvalidInputError, check_int, require
+from infgp.app.storage import (
+    MISSED_BEATS,
+    Plan,
+    StorageError,
+    distributions,
+    hide_password,
+    name_of,
+    open_study,
+    reason,
+)
+from infgp.app.text import shorten
+from infgp.app.workers import Answer, EvaluationError, Worker, wait_for
+from infgp.errors import InfGPError, InvalidInputError, check_int, check_positive, require
 from infgp.space import Point, Space
 
 if TYPE_CHECKING:
@@ -33,6 +42,10 @@ T = TypeVar("T")
 
 #: Longest wait, in seconds, before the run looks around.
 GLANCE = 0.5
+#: Seconds within which a signal that is sent to all processes of a run has reached all of them.
+TOGETHER = 0.2
+#: Workers in a row that a signal may kill while they start, before the run gives up.
+STARTS = 3
 #: User attribute of a trial: why it failed.
 ERROR = "infgp:error"
 #: User attribute of a trial that was added to hold a value: the number of the trial that the value belongs to, which
@@ -91,8 +104,10 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     check_int("--jobs", plan.jobs, 1)
     check_int("--heartbeat", plan.heartbeat, 1)
     check_int("--patience", plan.patience, 0)
+    if plan.timeout is not None:
+        check_positive("--timeout", plan.timeout)
     space = read_space(plan.space)
-    worker = _hire(plan.objective, space)  # before anything is stored
+    worker = _hire(plan, space)  # before anything is stored
     with warnings.catch_warnings():
         from optuna.exceptions import ExperimentalWarning
 
@@ -107,15 +122,27 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     return study
 
 
-def _hire(objective: str, space: Space) -> Worker:
+def _hire(plan: Plan, space: Space) -> Worker:
     """A worker that has found its function."""
-    worker = Worker(objective, space)
-    worker.send(None)
-    answer = worker.receive()
-    if answer.error is not None:
+    worker = Worker(plan.objective, space)
+    try:
+        while (answer := worker.collect()) is None:
+            wait_for([worker], GLANCE)
+        if answer.error is not None:
+            raise EvaluationError(_cannot_start(plan, answer.error))
+    except BaseException:
         worker.stop()
-        raise EvaluationError(f"{objective} cannot be evaluated: {answer.error}")
+        raise
     return worker
+
+
+def _cannot_start(plan: Plan, error: str) -> str:
+    return f"{plan.objective} cannot be evaluated: {_fit(plan, error)}"
+
+
+def _fit(plan: Plan, error: str) -> str:
+    """An error of the function, fit to be shown and stored."""
+    return shorten(hide_password(plan.storage, error))
 
 
 @dataclass
@@ -130,7 +157,10 @@ class _Run:
     listen: Listener
     evaluating: dict[Worker, Trial] = field(default_factory=dict)
     idle: list[Worker] = field(default_factory=list)
+    starting: list[Worker] = field(default_factory=list)
+    killed_starts: int = 0  # in a row
     met: set[int] = field(default_factory=set)  # running trials of others, by id
+    ours: set[int] = field(default_factory=set)  # finished trials with the parameters of the space file, by number
     error: str | None = None
     beaten: float = -math.inf
 
@@ -139,15 +169,13 @@ class _Run:
             self._patiently(self._check)
             self._loop()
         finally:
-            for worker in (*self.idle, *self.evaluating):
+            for worker in (*self.starting, *self.idle, *self.evaluating):
                 worker.stop()
             for trial in self.evaluating.values():
                 self._abandon(trial)
 
     def _check(self) -> None:
         """Raise unless the study is one to go on with."""
-        from optuna.distributions import check_distribution_compatibility
-
         name, wanted = self.plan.name, "minimize" if self.plan.minimize else "maximize"
         made = [direction.name.lower() for direction in self.study.directions]
         if len(made) > 1:
@@ -157,32 +185,59 @@ class _Run:
             raise InvalidInputError(
                 f"The study {name!r} was made to {made[0]}; {remedy} --minimize, or choose another --study."
             )
-        space = distributions(self.space)
-        for trial in self.study.get_trials(deepcopy=False):
-            for parameter in space.keys() & trial.distributions.keys():
+        foreign = self._foreign(self.study.get_trials(deepcopy=False))
+        if foreign is not None:
+            raise InvalidInputError(foreign)
+
+    def _foreign(self, trials: list[FrozenTrial]) -> str | None:
+        """What is wrong with the first trial whose parameters are not those of the space file, if there is one.
+
+        A trial that has just begun may lack parameters, and so may one that was lost then; neither counts.
+        """
+        from optuna.distributions import check_distribution_compatibility
+
+        space, name, remedy = distributions(self.space), self.plan.name, "mend it, or choose another --study."
+        for trial in trials:
+            if trial.number in self.ours:
+                continue
+            has = trial.distributions
+            if has.keys() - space.keys() or (counts(trial) and space.keys() - has.keys()):
+                return (
+                    f"The study {name!r} has trials with the parameters {_names(has)}, the space file "
+                    f"{self.plan.space} has {_names(space)}; {remedy}"
+                )
+            for parameter, distribution in has.items():
                 try:
-                    check_distribution_compatibility(trial.distributions[parameter], space[parameter])
+                    check_distribution_compatibility(distribution, space[parameter])
                 except ValueError:
-                    raise InvalidInputError(
-                        f"The study {name!r} knows {parameter!r} as {trial.distributions[parameter]}, the space file "
-                        f"{self.plan.space} has {space[parameter]}; mend it, or choose another --study."
-                    ) from None
+                    return (
+                        f"The study {name!r} knows {parameter!r} as {shorten(str(distribution))}, the space file "
+                        f"{self.plan.space} has {shorten(str(space[parameter]))}; {remedy}"
+                    )
+            if trial.state.is_finished():
+                self.ours.add(trial.number)
+        return None
 
     def _loop(self) -> None:
         while len(self.signals) < 2:
             self._patiently(self._beat)
             trials = self._patiently(lambda: self.study.get_trials(deepcopy=False))
+            self.error = self.error or self._foreign(trials)  # another run may have begun with another space file
             done = sum(map(counts, trials))
             running = sum(t.state.name == "RUNNING" for t in trials)
             ending = self.error is not None or bool(self.signals) or done >= self.plan.trials
             if ending and not self.evaluating:
                 self.listen(Progress(trials, 0, self.plan.trials))
                 break
-            while not ending and len(self.evaluating) < self.plan.jobs and done + running < self.plan.trials:
-                self._begin()
-                running += 1
+            if not ending:
+                wanted = min(self.plan.jobs - len(self.evaluating), self.plan.trials - done - running)
+                for _ in range(self._staff(wanted)):
+                    self._begin()
             self.listen(Progress(trials, len(self.evaluating), self.plan.trials, note=self._note()))
-            for worker in self._answered():
+            self._wait()
+            for worker in tuple(self.starting):
+                self._welcome(worker)
+            for worker in tuple(self.evaluating):
                 self._finish(worker)
         if self.signals:
             raise Interrupted(
@@ -194,25 +249,53 @@ class _Run:
     def _note(self) -> str:
         if self.signals:
             return "finishing what is running; Ctrl-C again abandons it"
-        if not self.evaluating:
+        if not self.evaluating and not self.starting:
             return "waiting for trials that run elsewhere, or were lost"
         return ""
 
-    def _answered(self) -> list[Worker]:
-        """Workers that have something to say; waits a moment for the first."""
-        if not self.evaluating:
+    def _wait(self) -> None:
+        """Wait a moment for an answer, and not past the end of an evaluation's time."""
+        seconds = GLANCE
+        if self.plan.timeout is not None:
+            seconds = min([seconds, *(self.plan.timeout - worker.seconds for worker in self.evaluating)])
+        workers = (*self.starting, *self.evaluating)
+        if workers:
+            wait_for(workers, seconds)
+        else:
             time.sleep(GLANCE)
-            return []
-        closed = [worker for worker in self.evaluating if worker.connection.closed]
-        if closed:
-            return closed
-        ready = wait([worker.connection for worker in self.evaluating], GLANCE)
-        return [worker for worker in self.evaluating if worker.connection in ready]
+
+    def _staff(self, wanted: int) -> int:
+        """See that as many workers as wanted are there or start; returns how many of these can begin now.
+
+        A trial is made when a worker is there for it: what happens to a worker that starts is no matter of a point.
+        """
+        for worker in self.idle:
+            if not worker.alive:
+                worker.stop()
+        self.idle = [worker for worker in self.idle if worker.alive]
+        for _ in range(wanted - len(self.idle) - len(self.starting)):
+            self.starting.append(Worker(self.plan.objective, self.space))
+        return max(0, min(wanted, len(self.idle)))
+
+    def _welcome(self, worker: Worker) -> None:
+        """Take a worker that has found its function among those that wait for a point."""
+        answer = worker.collect()
+        if answer is None:
+            return
+        self.starting.remove(worker)
+        if answer.error is None:
+            self.idle.append(worker)
+            self.killed_starts = 0
+            return
+        worker.stop()
+        self.killed_starts += 1
+        if not answer.killed or self.killed_starts >= STARTS:
+            self.error = self.error or _cannot_start(self.plan, answer.error)
 
     def _begin(self) -> None:
         """Ask for a point and send it to a worker."""
         trial = self._patiently(self._ask)
-        worker = self.idle.pop() if self.idle else Worker(self.plan.objective, self.space)
+        worker = self.idle.pop()
         self.evaluating[worker] = trial
         self._patiently(lambda: self.storage.record_heartbeat(trial._trial_id))
         worker.send({name: trial.params[name] for name in self.space.names})
@@ -227,11 +310,19 @@ class _Run:
                 continue
 
     def _finish(self, worker: Worker) -> None:
-        answer = worker.receive()
-        if answer.error is not None:
-            answer = Answer(error=hide_password(self.plan.storage, answer.error))
+        """Store what has become of an evaluation, if anything has."""
+        answer = worker.collect()
+        if answer is None and self.plan.timeout is not None and worker.seconds >= self.plan.timeout:
+            worker.stop()
+            answer = Answer(error=f"ended after --timeout {self.plan.timeout:g} seconds", late=True)
+        if answer is None:
+            return
         trial = self.evaluating[worker]
-        if answer.error is None or self.plan.keep_going:
+        if answer.error is not None:
+            answer = replace(answer, error=_fit(self.plan, answer.error))
+        if answer.killed and self._interrupted():
+            self._abandon(trial)
+        elif answer.error is None or answer.late or self.plan.keep_going:
             self._report(trial, answer)
         else:
             self._abandon(trial, answer.error)
@@ -245,6 +336,12 @@ class _Run:
             self.idle.append(worker)
         else:
             worker.stop()
+
+    def _interrupted(self) -> bool:
+        """Whether the run is being stopped; what ends all its processes at once may reach a worker first."""
+        if not self.signals:
+            time.sleep(TOGETHER)
+        return bool(self.signals)
 
     def _report(self, trial: Trial, answer: Answer) -> None:
         """Store an outcome: nothing that was evaluated is lost while the storage lives."""
@@ -334,11 +431,10 @@ class _Run:
                 return call()
             except (StorageInternalError, SQLAlchemyError) as error:
                 if time.monotonic() - begin > self.plan.patience or len(self.signals) > 1:
-                    message = (
-                        f"The storage {self.plan.storage} has not answered for {self.plan.patience} seconds "
-                        f"({first_line(error)}); once it is up, run the same command to go on."
-                    )
-                    raise StorageError(hide_password(self.plan.storage, message)) from None
+                    raise StorageError(
+                        f"The {name_of(self.plan.storage)} has not answered for {self.plan.patience} seconds"
+                        f"{reason(self.plan.storage, error)}; once it is up, run the same command to go on."
+                    ) from None
             self.listen(Progress([], len(self.evaluating), self.plan.trials, note="the storage does not answer"))
             time.sleep(pause)
             pause = min(2.0 * pause, 2.0)
@@ -365,5 +461,9 @@ def _signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
+def _names(parameters: Iterable[str]) -> str:
+    return shorten(", ".join(map(repr, sorted(parameters)))) or "none"
+
+
 def _short(point: Point | dict[str, Any]) -> str:
-    return ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in point.items())
+    return shorten(", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in point.items()))

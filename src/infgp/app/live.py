@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from infgp.app.launch import Listener, Progress, counts
 from infgp.app.storage import Plan
+from infgp.app.text import printable, shorten
 from infgp.errors import InfGPError, require
 from infgp.optuna import OFF_SURFACE
 
@@ -68,17 +69,18 @@ class _Lines:
 
 
 def table(plan: Plan, progress: Progress) -> Any:
-    """The table: latest trials, running ones last."""
+    """The table: latest trials, running ones last. Names and values are text: a bracket in them is no markup."""
     from rich.table import Table
+    from rich.text import Text
 
     done = sum(map(counts, progress.trials))
-    out = Table(title=f"{plan.name}: {done} of {progress.total} trials, {progress.running} running here")
+    name = shorten(plan.name)
+    out = Table(title=Text(f"{name}: {done} of {progress.total} trials, {progress.running} running here"))
     for heading in ("trial", "value", "off surface", "point"):
         out.add_column(heading)
     for trial in progress.trials[-ROWS:]:
-        value, off, point = _cells(trial)
-        out.add_row(str(trial.number), value, off, point)
-    out.caption = progress.note
+        out.add_row(*map(Text, (str(trial.number), *_cells(trial))))
+    out.caption = Text(progress.note)
     return out
 
 
@@ -88,7 +90,7 @@ def _cells(trial: FrozenTrial) -> tuple[str, str, str]:
     off = trial.user_attrs.get(OFF_SURFACE)
     items = trial.params.items()
     point = ", ".join(f"{k}={v:.5g}" if isinstance(v, float) else f"{k}={v}" for k, v in items)
-    return value, "" if off is None else f"{off:.2f}", point
+    return value, "" if off is None else f"{off:.2f}", shorten(point)
 
 
 def conclude(study: Study) -> str:
@@ -99,8 +101,8 @@ def conclude(study: Study) -> str:
     try:
         found = study.sampler.recommend(study)
     except (InfGPError, ArithmeticError, ValueError) as error:
-        return f"No recommendation: {error}"
-    lines = [f"  {name} = {value!r}" for name, value in found.point.items()]
+        return f"No recommendation: {printable(str(error))}"
+    lines = ["  " + shorten(f"{name} = {value!r}") for name, value in found.point.items()]
     if study.sampler.fallbacks:
         lines.append(f"In this run the model failed {study.sampler.fallbacks} times; a random point was used then.")
     return "\n".join(

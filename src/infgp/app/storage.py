@@ -7,8 +7,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
+from infgp.app.text import shorten
 from infgp.errors import InfGPError
 from infgp.space import Float, Int, Parameter, Space
 
@@ -16,11 +17,21 @@ if TYPE_CHECKING:
     from optuna import Study
     from optuna.distributions import BaseDistribution
     from optuna.storages import RDBStorage
+    from sqlalchemy import Engine
 
 #: Tries to open a storage; several runs that make its tables at once get into each other's way.
 OPENINGS = 4
 #: Heartbeats in a row that a run must miss before its trials count as lost.
 MISSED_BEATS = 3
+
+
+#: What sets the clock of a session to UTC, by dialect. Heartbeats are stored without a time zone, as the clock of the
+#: session shows them, and compared with the clock of another run's session.
+UTC = {
+    "postgresql": "SET TIME ZONE 'UTC'",
+    "mysql": "SET time_zone = '+00:00'",
+    "mariadb": "SET time_zone = '+00:00'",
+}
 
 
 class StorageError(InfGPError):
@@ -40,6 +51,7 @@ class Plan:
     minimize: bool = False
     seed: int | None = None
     keep_going: bool = False
+    timeout: float | None = None
     heartbeat: int = 10
     patience: int = 60
 
@@ -49,18 +61,67 @@ class Plan:
         return self.study or self.objective
 
 
+#: URLs of which it is certain what is the password, as no part holds a character that separates parts. No other URL is
+#: ever shown.
+CERTAIN = re.compile(
+    r"(?P<before>[A-Za-z][\w+]*://(?:[^\s:/?#@]*)?)(?P<password>:[^\s:/?#@]*)?(?P<host>@(?:[\w.-]*|\[[\da-fA-F:.]+\]))"
+    r"(?P<rest>(?::\d*)?(?:/[^\s:?#@]*)?)(?P<query>\?[^\s@]*)?"
+    r"|(?P<open>[A-Za-z][\w+]*://(?:[\w.-]*|\[[\da-fA-F:.]+\])(?::\d*)?(?:/[^\s:?#@]*)?)(?P<options>\?[^\s@]*)?"
+    r"|(?P<file>sqlite(?:\+\w+)?:///[^?]*)(?P<settings>\?.*)?"
+)
+#: A setting that holds a password, in the query of a URL or among ``key=value`` pairs.
+SECRET_SETTING = re.compile(r"(?:pass|pwd|secret|token)\w*\s*=\s*('(?:[^'\\]|\\.)*'|[^&#;\s]*)", re.IGNORECASE)
+
+
+def name_of(url: str) -> str:
+    """How messages call a storage: by its URL without password and query, if it is certain what these are.
+
+    Examples
+    --------
+    >>> name_of("postgresql+psycopg://ann:S3cret@db:5432/studies?sslmode=require")
+    'storage postgresql+psycopg://ann:***@db:5432/studies'
+    >>> name_of("postgresql://ann:S3@cret@db/studies"), name_of("host=db password=S3cret")
+    ('storage URL', 'storage URL')
+    """
+    found = CERTAIN.fullmatch(url)
+    if found is None:
+        return "storage URL"
+    if found["before"] is None:
+        return f"storage {found['open'] or found['file']}"
+    return f"storage {found['before']}{':***' if found['password'] else ''}{found['host']}{found['rest']}"
+
+
+def is_certain(url: str) -> bool:
+    """Whether it is certain what in a URL is the password, so that messages of others can be cleared of it.
+
+    Examples
+    --------
+    >>> is_certain("sqlite:///study.db"), is_certain("ann:S3cret@db/studies")
+    (True, False)
+    """
+    return CERTAIN.fullmatch(url) is not None
+
+
 def hide_password(url: str, text: str) -> str:
-    """`text` without any password that the storage URL holds.
+    """`text` without any password that the storage URL holds, or may hold.
 
     Examples
     --------
     >>> hide_password("postgresql://ann:s%40cret@db/x", "cannot reach postgresql://ann:s%40cret@db/x: s@cret")
     'cannot reach postgresql://ann:***@db/x: ***'
+    >>> hide_password("ann:S3cret@db/x", "cannot reach ann:S3cret@db/x: S3cret")
+    'cannot reach ***: ***'
     """
-    found = re.findall(r"://[^/?#]*?:([^/?#]*)@", url) + re.findall(r"://[^:]*:(.*)@", url)
-    found += re.findall(r"[?&][^=&]*(?:pass|pwd|secret|token)[^=&]*=([^&#]*)", url, re.IGNORECASE)
-    secrets = {form for secret in found for form in (secret, unquote(secret)) if form}
-    for secret in sorted(secrets, key=len, reverse=True):
+    secrets = {secret.strip("'") for secret in SECRET_SETTING.findall(url)}
+    if not re.match(r"sqlite(\+\w+)?:///", url):
+        bare = re.sub(r"^[A-Za-z][\w+]*:/+", "", url)
+        _, colon, after = bare.partition(":")
+        ats = [k for k, character in enumerate(after) if character == "@"]
+        secrets |= {after[:k] for k in ats if colon}
+        if not is_certain(url):
+            secrets |= {url, bare, after, *after.split("@"), *re.split(r"[/?#]", after)}
+    forms = {form for secret in secrets for form in (secret, unquote(secret), unquote_plus(secret)) if form}
+    for secret in sorted(forms, key=len, reverse=True):
         text = text.replace(secret, "***")
     return text
 
@@ -92,8 +153,8 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
 
     from infgp.optuna import InfGPSampler
 
-    def fail(why: str, remedy: str) -> StorageError:
-        return StorageError(hide_password(plan.storage, f"The storage {plan.storage} {why}; {remedy}"))
+    def fail(why: str, error: Exception, remedy: str) -> StorageError:
+        return StorageError(f"The {name_of(plan.storage)} {why}{reason(plan.storage, error)}; {remedy}")
 
     settings: dict[str, Any] = {"pool_pre_ping": True}  # connections that a restarted server has dropped
     if plan.storage.startswith("sqlite"):
@@ -108,27 +169,62 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
                 heartbeat_interval=plan.heartbeat,
                 grace_period=MISSED_BEATS * plan.heartbeat,
             )
+            _set_clock(storage.engine)
             study = optuna.create_study(
                 storage=storage, sampler=sampler, study_name=plan.name, direction=direction, load_if_exists=True
             )
             break
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
             raise fail(
-                f"is not a database URL ({first_line(error)})",
-                "write e.g. sqlite:///study.db or postgresql+psycopg://user:password@host/database.",
+                "is not a database URL",
+                error,
+                "write e.g. sqlite:///study.db or postgresql+psycopg://user:password@host/database, with %40 for an @, "
+                "%3A for a : and %2F for a / in the password.",
             ) from None
         except ImportError as error:
             raise fail(
-                f"needs a driver that is not installed ({first_line(error)})",
+                "needs a driver that is not installed",
+                error,
                 "install it: 'psycopg[binary]' for postgresql+psycopg://…, pymysql for mysql+pymysql://…",
             ) from None
         except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError) as error:
             if attempt == OPENINGS:
-                raise fail(
-                    f"cannot be opened ({first_line(error)})", "check that it is up and that the URL is right."
-                ) from None
+                raise fail("cannot be opened", error, "check that it is up and that the URL is right.") from None
             time.sleep(0.3 * attempt)
     return study, storage
+
+
+def _set_clock(engine: Engine) -> None:
+    """Have all sessions show the time in UTC, whatever the server, the user or PGTZ say."""
+    from sqlalchemy import event
+
+    statement = UTC.get(engine.dialect.name)
+    if statement is None:
+        return
+
+    def begin(connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        cursor.close()
+        connection.commit()  # a rollback would undo it
+
+    event.listen(engine, "connect", begin)
+    engine.dispose()  # sessions that have begun without
+
+
+def reason(url: str, error: BaseException) -> str:
+    """What an error says, in brackets; nothing if it might say a password.
+
+    Drivers quote what they have not understood, and take other parts of a URL for the password than its writer did.
+
+    Examples
+    --------
+    >>> reason("postgresql://ann:S3cret@db/x", ValueError("no S3cret here"))
+    ' (no *** here)'
+    >>> reason("postgresql://ann:S3@cret@db/x", ValueError("no host cret@db"))
+    ''
+    """
+    return f" ({shorten(hide_password(url, first_line(error)))})" if is_certain(url) else ""
 
 
 def first_line(error: BaseException) -> str:

@@ -1,26 +1,50 @@
 """Processes that evaluate a user's function, one point at a time; what happens in them cannot harm the run.
 
-A worker imports the function once and answers each point with its value or with one line on what went wrong. It goes
-when its parent goes, killed or not.
+A worker imports the function once and answers each point with its value or with one line on what went wrong. The
+function may start processes of its own: each worker leads a session, and whatever runs in its process group ends with
+it. All of them go when the run goes, killed or not:
+
+- the run keeps one end of a pipe, the lifeline, which the system closes when the run ends in whatever way;
+- a shell in the worker's group reads the other end, and kills the group when there is nothing left to read. It does not
+  need Python, so a C call that never returns is no obstacle;
+- on Linux, the kernel kills the worker itself as soon as the run is gone.
+
+Requests are numbered, and an answer counts only for the request it belongs to, from the process that was asked.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from infgp.app.text import LONGEST, shorten
 from infgp.calling import caller
 from infgp.errors import InfGPError, InvalidInputError
 from infgp.space import Point, Space
+
+#: Environment variable with the storage's URL, and so perhaps with a password; workers do not get it.
+STORAGE_VARIABLE = "INFGP_STORAGE"
+#: Seconds to wait for the end of a process that was killed; one that waits for a dead disk may never end.
+BURIAL = 10.0
+#: Characters of a message that a worker sends; more than are shown, as the run first takes passwords out of them.
+SENT = 10 * LONGEST
+#: What kills a worker's process group when the run is gone. The shell that reads is left to itself, so that it is not
+#: among the children that the user's function may wait for.
+GUARD = "exec 3<&0; (trap '' HUP INT TERM; read line <&3; kill -KILL 0) &"
+#: Number of prctl's request for a signal at the parent's death (linux/prctl.h).
+PR_SET_PDEATHSIG = 1
 
 
 class EvaluationError(InfGPError):
@@ -33,10 +57,23 @@ class Answer:
 
     value: float | None = None
     error: str | None = None
+    killed: bool = False  # a signal ended the process
+    late: bool = False  # the evaluation was ended because it took too long
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer on its way: to which request, from which process."""
+
+    request: int
+    pid: int
+    answer: Answer
 
 
 class Worker:
-    """A process with a function; start one, `send` it a point, `wait` on its `connection`, `receive` the answer.
+    """A process with a function: `send` it a point when it is ready, and `collect` the answer.
+
+    The first answer comes unasked and says whether the function was found. No point is sent before it.
 
     Parameters
     ----------
@@ -47,40 +84,134 @@ class Worker:
 
     def __init__(self, target: str, space: Space) -> None:
         context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, target, space), daemon=True)
-        self._process.start()
-        theirs.close()
-
-    def send(self, point: Point | None) -> None:
-        """Begin an evaluation, or ask with None whether the function is there; a dead worker shows in its answer."""
+        self._connection, theirs = context.Pipe()
+        end, self._lifeline = context.Pipe(duplex=False)
+        self._process = context.Process(target=_work, args=(theirs, end, target, space), daemon=True)
+        self._request, self._begun, self._stopped = 0, time.monotonic(), False
         try:
-            self.connection.send(point)
-        except OSError:
-            self.connection.close()
+            with _nothing_inherited():
+                self._process.start()
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            theirs.close()
+            end.close()
 
-    def receive(self) -> Answer:
-        """The answer, waiting for it; one with neither value nor error is to None."""
+    def send(self, point: Point) -> None:
+        """Begin an evaluation; that the worker is dead shows in its answer."""
+        self._request, self._begun = self._request + 1, time.monotonic()
+        with contextlib.suppress(OSError):
+            self._connection.send((self._request, point))
+
+    def collect(self) -> Answer | None:
+        """The answer to the latest request, or None while there is none."""
+        alive = self._process.is_alive()  # before what it has sent is read, not after
         try:
-            answer = self.connection.recv()
-            assert isinstance(answer, Answer)
-            return answer
-        except (EOFError, OSError):
-            self._process.join(1.0)
-            code = self._process.exitcode
-            how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-            return Answer(error=f"the process died {how}")
+            while self._connection.poll():
+                reply = self._connection.recv()
+                if isinstance(reply, Reply) and (reply.request, reply.pid) == (self._request, self._process.pid):
+                    return reply.answer
+        except Exception:  # closed, or unreadable because several processes have written to it
+            return self._obituary()
+        return None if alive else self._obituary()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the latest request."""
+        return time.monotonic() - self._begun
 
     @property
     def alive(self) -> bool:
         """Whether another point can be sent."""
-        return self._process.is_alive() and not self.connection.closed
+        return not self._stopped and self._process.is_alive()
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
-        self._process.kill()
-        self._process.join()
-        self.connection.close()
+        """End the process and those it has started, whatever they do."""
+        if self._stopped:
+            return
+        self._stopped = True
+        if self._process.pid is not None:
+            if sys.platform != "win32":
+                with contextlib.suppress(OSError):  # it does not lead a group yet, or nothing is left of it
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
+            self._await_end(BURIAL)
+        self._connection.close()
+        self._lifeline.close()
+
+    def _await_end(self, seconds: float) -> None:
+        """Wait for the end of the process, but no longer; `join` would, where the process has closed its files."""
+        until = time.monotonic() + seconds
+        while self._process.is_alive() and time.monotonic() < until:
+            time.sleep(0.005)
+
+    def _obituary(self) -> Answer:
+        """Why there will be no answer; what is left of the worker is ended."""
+        self._await_end(1.0)
+        code = self._process.exitcode
+        self.stop()
+        if code is None:
+            return Answer(error="the process has closed its connection to the run")
+        if code < 0:
+            return Answer(error=f"the process died by signal {-code}", killed=True)
+        return Answer(error=f"the process died with exit code {code}")
+
+
+def wait_for(workers: Sequence[Worker], seconds: float) -> None:
+    """Wait until one of the workers has something to say or dies, but not longer than so many seconds.
+
+    A death may go unnoticed here where a process that the function has forked holds all pipes open; `collect` asks the
+    system, so that it is noticed after `seconds`.
+    """
+    wait([thing for w in workers for thing in (w._connection, w._process.sentinel)], max(0.0, seconds))
+
+
+@contextlib.contextmanager
+def _nothing_inherited() -> Iterator[None]:
+    """A context to start a process in: with neither our arguments nor the storage's URL, and with Ctrl-C held back.
+
+    A process that is started inherits which signals are held back; the worker drops them once it can.
+    """
+    arguments = sys.argv
+    with _environment(STORAGE_VARIABLE, None):
+        mask: set[Any] | None = None
+        try:
+            sys.argv = arguments[:1]  # multiprocessing hands it on
+            if sys.platform != "win32":
+                _start_tracker()
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            yield
+        finally:
+            sys.argv = arguments
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _start_tracker() -> None:
+    """Start the process in which multiprocessing tracks semaphores, as that lets signals through.
+
+    It clears away what is left of a worker that was killed, which is no news to anybody: it does so without a warning.
+    """
+    from multiprocessing import resource_tracker
+
+    filters = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker"]
+    with _environment("PYTHONWARNINGS", ",".join(filter(None, filters))):
+        resource_tracker.ensure_running()
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str | None) -> Iterator[None]:
+    """A context in which an environment variable has another value, or is not there."""
+    before = os.environ.pop(name, None)
+    try:
+        if value is not None:
+            os.environ[name] = value
+        yield
+    finally:
+        os.environ.pop(name, None)
+        if before is not None:
+            os.environ[name] = before
 
 
 def find_function(target: str) -> Callable[..., float | None]:
@@ -98,9 +229,9 @@ def find_function(target: str) -> Callable[..., float | None]:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvalidInputError(
-            f"The module {module_name!r} cannot be imported ({type(error).__name__}: {error}); run from the folder "
+            f"The module {module_name!r} cannot be imported ({_describe(error)}); run from the folder "
             "that holds it, or install it."
         ) from error
     for part in name.split("."):
@@ -111,36 +242,100 @@ def find_function(target: str) -> Callable[..., float | None]:
     return function
 
 
-def _work(connection: Connection, target: str, space: Space) -> None:
+# --- In the worker ---------------------------------------------------------------------------------------------------
+
+
+def _work(connection: Connection, lifeline: Connection, target: str, space: Space) -> None:
     """Body of the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to deal with
-    threading.Thread(target=_go_with_parent, daemon=True).start()
+    _settle(connection, lifeline)
+    number, answer = 0, Answer()
     try:
         call = caller(find_function(target), space)
     except InvalidInputError as error:
-        connection.send(Answer(error=str(error)))
+        connection.send(Reply(number, os.getpid(), Answer(error=str(error))))
         return
     try:
         while True:
-            point = connection.recv()
-            connection.send(Answer() if point is None else _evaluate(call, point))
-    except (EOFError, OSError):  # the parent is gone
+            connection.send(Reply(number, os.getpid(), answer))
+            number, point = connection.recv()
+            answer = _evaluate(call, point)
+    except (EOFError, OSError):  # the run is gone
         return
 
 
-def _go_with_parent() -> None:
+def _settle(connection: Connection, lifeline: Connection) -> None:
+    """Become the leader of a session that ends with the run."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to deal with
+    multiprocessing.current_process().daemon = False  # the function may start processes
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        with contextlib.suppress(OSError):
+            os.setsid()
+        os.register_at_fork(after_in_child=connection.close)  # what the function forks neither reads nor answers
+        os.register_at_fork(after_in_child=lifeline.close)
+    _die_with_parent()
+    if not _guard(lifeline):
+        threading.Thread(target=_go_with_parent, args=(lifeline,), daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies, where it can."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
+    if sys.platform == "linux" and parent is not None:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent.pid:  # it died before
+            os._exit(1)
+
+
+def _guard(lifeline: Connection) -> bool:
+    """Start what kills our process group when the run is gone; returns whether there is such a thing here."""
+    if sys.platform == "win32":
+        return False
+    nothing = subprocess.DEVNULL
+    try:
+        subprocess.run(["/bin/sh", "-c", GUARD], stdin=lifeline.fileno(), stdout=nothing, stderr=nothing, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+def _go_with_parent(lifeline: Connection) -> None:
+    wait([lifeline])
+    os._exit(1)
 
 
 def _evaluate(call: Callable[[Point], float | None], point: Point) -> Answer:
+    """The answer for a point. A process that the function has forked, and that returns as well, ends here."""
+    pid = os.getpid()
     try:
         value = call(point)
-        return Answer(value=None if value is None else float(value))
+        if os.getpid() != pid:
+            os._exit(0)
+        answer = Answer(value=None if value is None else float(value))
     except BaseException as error:
+        if os.getpid() != pid:
+            os._exit(_exit_code(error))
         frames = traceback.extract_tb(error.__traceback__)
         where = f" ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})" if len(frames) > 1 else ""
-        text = " ".join(str(error).split())
-        return Answer(error=f"{type(error).__name__}: {text}{where}" if text else f"{type(error).__name__}{where}")
+        answer = Answer(error=f"{_describe(error)}{where}")
+    for stream in (sys.stdout, sys.stderr):  # what the function has printed; the process may be killed at any time
+        with contextlib.suppress(Exception):
+            stream.flush()
+    return answer
+
+
+def _exit_code(error: BaseException) -> int:
+    """The code that a process would exit with if nobody caught the error."""
+    code = error.code if isinstance(error, SystemExit) else 1
+    return code if isinstance(code, int) else int(code is not None)
+
+
+def _describe(error: BaseException) -> str:
+    """An error in one line: its type and what it says."""
+    try:
+        text = shorten(str(error), SENT)
+    except Exception:  # it cannot even say what it is
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
