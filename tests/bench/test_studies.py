@@ -16,6 +16,7 @@ CHEAP = {
     "diagnosis": ["--methods", "ts-bent"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
     "odds": ["--methods", "infgp,random"],
+    "optuna_sampler": [],
     "recommendations": [],
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],

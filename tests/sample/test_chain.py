@@ -60,7 +60,7 @@ def test_the_driver_heats_keeps_and_counts():
         Data(np.linspace(0.0, 1.0, 4)[:, None], np.zeros(4)),
         Model("se", Priors().resolve(1), ard=False),
     )
-    state = State(np.array([1, 1, 0, 0]), np.zeros(2), 0.7, np.ones((1, 1)), np.ones(1), np.ones(1))
+    state = State(np.array([0, 0, 1, 1]), np.zeros(2), 0.7, np.ones((1, 1)), np.ones(1), np.ones(1))
 
     def move(rng, state, on, model):
         seen.append(float(on.noise[0]))
@@ -72,6 +72,5 @@ def test_the_driver_heats_keeps_and_counts():
     assert seen == [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     assert len(ticks) == 7
     assert [s.nu for s in draws.states] == pytest.approx([4.7, 7.7])
-    assert all(s.labels.tolist() == [0, 0, 1, 1] for s in draws.states)
     assert draws.deeds == {"step": (10, 5)}  # of the warm-up nothing is told
     assert draws.traces["n_surfaces"].tolist() == [2.0, 2.0]

@@ -81,8 +81,7 @@ class LogImprovement:
     >>> import numpy as np
     >>> from infgp.core.model import Data, Model, prior_draw
     >>> from infgp.core.priors import Priors
-    >>> from infgp.core.model import Data
-    from infgp.core.surface import Conditioned
+    >>> from infgp.core.surface import Conditioned
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model, data = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6))
     >>> score = LogImprovement.of([TargetLaw.of(Conditioned(prior_draw(rng, x, model), data, model), "main")], x)
