@@ -265,7 +265,7 @@ class _Run:
             time.sleep(GLANCE)
 
     def _staff(self, wanted: int) -> int:
-        """See that as many workers as wanted are there or start; returns how many of these can begin now.
+        """See that as many workers as wanted are there or start; returns how many workers can begin now.
 
         A trial is made when a worker is there for it: what happens to a worker that starts is no matter of a point.
         """

@@ -159,7 +159,7 @@ class Worker:
 
 
 def wait_for(workers: Sequence[Worker], seconds: float) -> None:
-    """Wait until one of the workers has something to say or dies, but not longer than so many seconds.
+    """Wait until one of the workers has something to say or dies, but not longer than `seconds`.
 
     A death may go unnoticed here where a process that the function has forked holds all pipes open; `collect` asks the
     system, so that it is noticed after `seconds`.
