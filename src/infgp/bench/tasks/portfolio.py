@@ -55,7 +55,7 @@ def certificate() -> dict[str, Any]:
 
 @cache
 def cardinal(count: int) -> BSpline:
-    """Splines on [0, 1] that are 1 at one of `count` equally spaced points and 0 at every other of these points."""
+    """Splines on [0, 1], one for each of `count` equally spaced points: 1 at its own point and 0 at all others."""
     return make_interp_spline(np.linspace(0.0, 1.0, count), np.eye(count), k=min(3, count - 1))
 
 
