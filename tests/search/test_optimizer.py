@@ -889,9 +889,9 @@ def test_eight_threads_ask_and_tell():
     assert copy(optimizer).ask() == optimizer.ask()
 
 
-def test_telling_does_not_wait_for_an_ask(monkeypatch):
-    optimizer, begun, go_on = started(), threading.Event(), threading.Event()
-    original = infgp.search.proposal.suggest
+def held_up(monkeypatch):
+    """Events: that an ask has begun to look for a point, and that it may go on; and what looks for it otherwise."""
+    begun, go_on, original = threading.Event(), threading.Event(), infgp.search.proposal.suggest
 
     def slow(*args, **kwargs):
         begun.set()
@@ -899,6 +899,12 @@ def test_telling_does_not_wait_for_an_ask(monkeypatch):
         return original(*args, **kwargs)
 
     monkeypatch.setattr(infgp.search.proposal, "suggest", slow)
+    return begun, go_on, original
+
+
+def test_telling_does_not_wait_for_an_ask(monkeypatch):
+    optimizer = started()
+    begun, go_on, _ = held_up(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(optimizer.ask)
         assert begun.wait(60.0)
@@ -1078,15 +1084,8 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_forked_while_another_thread_asks_can_go_on(monkeypatch):
-    optimizer, begun, go_on = started(), threading.Event(), threading.Event()
-    original = infgp.search.proposal.suggest
-
-    def slow(*args, **kwargs):
-        begun.set()
-        assert go_on.wait(60.0)
-        return original(*args, **kwargs)
-
-    monkeypatch.setattr(infgp.search.proposal, "suggest", slow)
+    optimizer = started()
+    begun, go_on, original = held_up(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(optimizer.ask)
         assert begun.wait(60.0)
