@@ -21,11 +21,14 @@ test-slow: $(VENV)/.test
 	$(BIN)/pip install -q -c constraints.txt -e '.[test,ray]'
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 
-# Random histories, fits and files: make fuzz MINUTES=30 SEED=1000
+# The hunt for hangs, crashes and raw errors: make fuzz MINUTES=30 SEED=1000
 MINUTES ?= 5
 SEED ?= 0
 fuzz: $(VENV)/.test
-	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED) --jobs 2
+	$(BIN)/python -m tests.fuzz.machines --examples 200 --seed $(SEED)
+	$(BIN)/python -m pip install -q -e .[fuzz]
+	for name in files spaces urls; do $(BIN)/python -m tests.fuzz.coverage $$name --seconds 60 || exit 1; done
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -1,28 +1,72 @@
-"""A few cases of every kind of the hunt; `make fuzz` goes on for as long as one likes."""
+"""A few cases of every kind of the hunt, and those that once failed; `make fuzz` goes on for as long as one likes."""
+
+import faulthandler
+import json
+import os
+import time
 
 import pytest
 
-from tests.fuzz import KINDS, LONGEST, attempt, hunt
+from tests.fuzz import hunt, machines
+from tests.fuzz.__main__ import KEPT
+from tests.fuzz.hunt import KINDS, alone, attempt, case_of, module, orders_of, smaller
+
+#: Cases of each kind in a short run.
+FEW = {"histories": 4, "fits": 10, "studies": 3, "runs": 8, "files": 60, "texts": 200}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_cases(kind):
-    assert hunt([kind], range(1000, 1000 + {"files": 40}.get(kind, 6))) == []
+    hunt.quiet()
+    found = {number: attempt(module(kind).play, case_of(kind, number)) for number in range(FEW[kind])}
+    assert {number: wrong for number, wrong in found.items() if wrong is not None} == {}
 
 
-def test_the_hunt_notices(monkeypatch):
-    def hangs(case):
-        while True:
-            pass
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_cases_that_once_failed(path):
+    kept = json.loads(path.read_text())
+    hunt.quiet()
+    assert attempt(module(kept["kind"]).play, kept["case"]) is None
 
-    def raises(case):
-        raise IndexError("raw")
 
-    assert LONGEST == 30
-    monkeypatch.setattr("tests.fuzz.LONGEST", 1)
-    monkeypatch.setitem(KINDS, "hangs", hangs)
-    monkeypatch.setitem(KINDS, "raises", raises)
-    findings = hunt(["hangs", "raises"], [0])
-    assert "still running after 1 seconds" in findings[0]
-    assert "IndexError: raw" in findings[1]
-    assert attempt("files", 3) is None
+def test_any_order_of_calls():
+    machines.run(examples=6, steps=12, minimise=False)
+
+
+class Bad:
+    """A kind of cases that hang, end the process, raise or warn, by what the steps say."""
+
+    @staticmethod
+    def play(case):
+        if "hang" in case["steps"]:
+            time.sleep(100.0)
+        if "crash" in case["steps"]:
+            faulthandler.disable()
+            os.abort()
+        if "raise" in case["steps"]:
+            raise IndexError("raw")
+
+
+@pytest.fixture
+def bad(monkeypatch):
+    monkeypatch.setattr(hunt, "module", lambda kind: Bad)
+    monkeypatch.setattr(hunt, "LONGEST", 1.0)
+    monkeypatch.setattr(hunt.multiprocessing, "get_context", lambda _: hunt.multiprocessing.context.ForkContext())
+
+
+def test_the_hunt_notices(bad):
+    assert alone("bad", {"steps": ["hang"]}) == "still running after 1 seconds"
+    assert alone("bad", {"steps": ["crash"]}) == "the process ended with -6"
+    assert "IndexError: raw" in alone("bad", {"steps": ["raise"]})
+    assert alone("bad", {"steps": []}) is None
+
+
+def test_the_hunt_goes_on_after_a_crash(bad, monkeypatch):
+    monkeypatch.setattr(hunt, "case_of", lambda kind, number: {"steps": ["crash"] if number == 1 else []})
+    found = {number: wrong for _, number, _, wrong in hunt.hunt(orders_of(["bad"], 0, 4), jobs=2)}
+    assert found == {0: None, 1: "the process ended with -6", 2: None, 3: None}
+
+
+def test_a_case_is_made_smaller(bad):
+    case = {"steps": ["a", "b", "raise", "c", "d"], "options": {"kernel": "se"}}
+    assert smaller("bad", case, "IndexError: raw") == {"steps": ["raise"], "options": {}}

@@ -232,7 +232,7 @@ def _run(
                     break
         except KeyboardInterrupt:
             stopped_by = "interrupt"
-        except Exception as error:
+        except BaseException as error:  # SystemExit too
             error.optimizer = optimizer  # type: ignore[attr-defined]
             raise
         finally:
@@ -273,6 +273,7 @@ def _workers(executor: Executor, n_workers: int | None) -> int:
 
 
 def _submit(executor: Executor | None, call: Callable[[Point], float | None], point: Point) -> Future[float | None]:
+    point = dict(point)  # whatever `f` does to it
     if executor is not None:
         return executor.submit(call, point)
     job: Future[float | None] = Future()

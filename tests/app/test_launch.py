@@ -15,7 +15,7 @@ from optuna.trial import TrialState, create_trial
 from infgp.app.cli import main
 from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals
 from infgp.app.spacefile import read_space
-from infgp.app.storage import Plan, distributions, hide_password, open_study
+from infgp.app.storage import Plan, distributions, hide_password, name_of, open_study
 from infgp.app.workers import Answer
 
 OBJECTIVE = """
@@ -472,7 +472,7 @@ def test_no_password_from_the_function(capsys, monkeypatch):
     monkeypatch.setenv("LEAK", url)
     assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 0
     (failed,) = optuna.load_study(study_name="objective:telling", storage=url).trials
-    assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?password=*** ")
+    assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?***=*** ")
     captured = capsys.readouterr()
     assert "S3cret" not in captured.out + captured.err
 
@@ -581,10 +581,16 @@ def test_no_password_in_a_plan_that_is_printed():
         ("host=h password='z z'", "z z"),
         ("postgresql://a:p+q@h/d", "p q"),
         ("postgresql:/a:zz@h/d", "zz"),
+        ("postgresql://h/d?user=a&psword=zz", "zz"),
+        ("postgresql://h:/d&password=zz", "zz"),
+        ("postgresql://h/d&psword=zz", "zz"),
+        ("mysql+pymysql://a-zz@h/d", "a-zz"),
+        ("sqlite:///study.db&psword=zz", "zz"),
     ],
 )
 def test_hide_password(url, secret):
     assert secret not in hide_password(url, f"{url} says {secret}")
+    assert secret not in name_of(url)
 
 
 def test_help_is_enough(capsys):

@@ -41,8 +41,9 @@ def read_space(path: str | os.PathLike[str]) -> Space:
         raise InvalidInputError(
             f"The space file {name} cannot be read ({error.strerror}); give a TOML file with lines such as {EXAMPLE}"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"The space file {name} is not TOML ({error}); a line looks like {EXAMPLE}") from error
+    except (ValueError, RecursionError) as error:  # also what is no text, too deep, or has numbers of 5 000 digits
+        reason = str(error)[:200]
+        raise InvalidInputError(f"The space file {name} is not TOML ({reason}); a line looks like {EXAMPLE}") from None
     try:
         return Space.of({key: _parameter(key, entry) for key, entry in content.items()})
     except InvalidInputError as error:

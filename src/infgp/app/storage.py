@@ -64,13 +64,16 @@ class Plan:
 #: URLs of which it is certain what is the password, as no part holds a character that separates parts. No other URL is
 #: ever shown.
 CERTAIN = re.compile(
-    r"(?P<before>[A-Za-z][\w+]*://(?:[^\s:/?#@]*)?)(?P<password>:[^\s:/?#@]*)?(?P<host>@(?:[\w.-]*|\[[\da-fA-F:.]+\]))"
-    r"(?P<rest>(?::\d*)?(?:/[^\s:?#@]*)?)(?P<query>\?[^\s@]*)?"
-    r"|(?P<open>[A-Za-z][\w+]*://(?:[\w.-]*|\[[\da-fA-F:.]+\])(?::\d*)?(?:/[^\s:?#@]*)?)(?P<options>\?[^\s@]*)?"
-    r"|(?P<file>sqlite(?:\+\w+)?:///[^?]*)(?P<settings>\?.*)?"
+    r"(?P<scheme>[A-Za-z][\w+]*://)(?P<user>[^\s:/?#@]*)(?P<password>:[^\s:/?#@]*)?(?P<host>@(?:[\w.-]*|\[[\da-fA-F:.]+\]))"
+    r"(?P<rest>(?::\d+)?(?:/[^\s:?#@=&;]*)?)(?P<query>\?[^\s@]*)?"
+    r"|(?P<open>[A-Za-z][\w+]*://(?:[\w.-]*|\[[\da-fA-F:.]+\])(?::\d+)?(?:/[^\s:?#@=&;]*)?)(?P<options>\?[^\s@]*)?"
+    r"|(?P<file>sqlite(?:\+\w+)?:///[^?=@]*)(?P<settings>\?.*)?"
 )
 #: A setting that holds a password, in the query of a URL or among ``key=value`` pairs.
 SECRET_SETTING = re.compile(r"(?:pass|pwd|secret|token)\w*\s*=\s*('(?:[^'\\]|\\.)*'|[^&#;\s]*)", re.IGNORECASE)
+
+#: What separates the parts of a URL.
+SEPARATORS = re.compile(r"[\s:/?#@&=;'\"]+")
 
 
 def name_of(url: str) -> str:
@@ -86,9 +89,10 @@ def name_of(url: str) -> str:
     found = CERTAIN.fullmatch(url)
     if found is None:
         return "storage URL"
-    if found["before"] is None:
+    if found["scheme"] is None:
         return f"storage {found['open'] or found['file']}"
-    return f"storage {found['before']}{':***' if found['password'] else ''}{found['host']}{found['rest']}"
+    user = f"{found['user']}:***" if found["password"] else "***"  # without a colon it may be both
+    return f"storage {found['scheme']}{user}{found['host']}{found['rest']}"
 
 
 def is_certain(url: str) -> bool:
@@ -112,17 +116,19 @@ def hide_password(url: str, text: str) -> str:
     >>> hide_password("ann:S3cret@db/x", "cannot reach ann:S3cret@db/x: S3cret")
     'cannot reach ***: ***'
     """
-    secrets = {secret.strip("'") for secret in SECRET_SETTING.findall(url)}
-    if not re.match(r"sqlite(\+\w+)?:///", url):
+    found = CERTAIN.fullmatch(url)
+    if found is None:  # any part of it
         bare = re.sub(r"^[A-Za-z][\w+]*:/+", "", url)
-        _, colon, after = bare.partition(":")
-        ats = [k for k, character in enumerate(after) if character == "@"]
-        secrets |= {after[:k] for k in ats if colon}
-        if not is_certain(url):
-            secrets |= {url, bare, after, *after.split("@"), *re.split(r"[/?#]", after)}
+        _, _, after = bare.partition(":")
+        secrets = {url, bare, after, *(after[:k] for k, character in enumerate(after) if character == "@")}
+        secrets |= {secret.strip("'") for secret in SECRET_SETTING.findall(url)}
+        secrets |= {piece for piece in SEPARATORS.split(bare) if len(piece) > 1}
+    else:  # a misspelt setting of the query may hold a password too, and so may a user without a colon
+        secrets = {(found["password"] or "")[1:] or found["user"] or ""}
+        secrets.update(SEPARATORS.split(found["query"] or found["options"] or found["settings"] or ""))
     forms = {form for secret in secrets for form in (secret, unquote(secret), unquote_plus(secret)) if form}
     for secret in sorted(forms, key=len, reverse=True):
-        text = text.replace(secret, "***")
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
     return text
 
 

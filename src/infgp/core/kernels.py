@@ -20,6 +20,8 @@ from infgp.errors import check_choice
 
 #: Names of the kernels: squared exponential, and Matérn with smoothness 5/2.
 KERNELS = ("se", "matern52")
+#: Scaled distance from which on a correlation is 0 in floating-point arithmetic.
+FAR = 1e3
 
 
 def phi_from_log_ell(log_ell: FloatArray | float) -> FloatArray:
@@ -59,12 +61,12 @@ def _se_slope(q: FloatArray) -> FloatArray:
 
 
 def _matern52(q: FloatArray) -> FloatArray:
-    a = np.sqrt(10.0 * q)  # √5 r with r² = Σ Δ_k² / ℓ_k² = 2 q
+    a = np.minimum(np.sqrt(10.0 * q), FAR)  # √5 r with r² = Σ Δ_k² / ℓ_k² = 2 q
     return (1.0 + a + a * a / 3.0) * np.exp(-a)
 
 
 def _matern52_slope(q: FloatArray) -> FloatArray:
-    a = np.sqrt(10.0 * q)
+    a = np.minimum(np.sqrt(10.0 * q), FAR)
     return -5.0 / 3.0 * (1.0 + a) * np.exp(-a)
 
 

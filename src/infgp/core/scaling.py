@@ -11,6 +11,8 @@ from infgp.errors import InvalidInputError
 
 #: Largest reward that can be squared and summed safely, in standard units.
 LARGEST_REWARD = 1e100
+#: Largest distance of an input from the training inputs that can be squared and summed safely, in the model's units.
+FARTHEST = 1e100
 #: Differences between rewards below this part of the largest reward are rounding errors.
 ROUNDING = 4.0 * np.finfo(np.float64).eps
 #: Differences between rewards below this, in the user's units, count as none: densities would overflow.
@@ -73,8 +75,9 @@ class InputScale:
         return cls(low, np.where(span > 0.0, span, 1.0))
 
     def to_unit(self, x: FloatArray) -> FloatArray:
-        """Inputs in the model's units."""
-        return (x - self.low) / self.span
+        """Inputs in the model's units, at most `FARTHEST` from 0, so that distances are numbers."""
+        with np.errstate(over="ignore"):
+            return np.clip((x - self.low) / self.span, -FARTHEST, FARTHEST)
 
 
 @dataclass(frozen=True)

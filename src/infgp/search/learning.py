@@ -17,6 +17,7 @@ from infgp.core.options import ModelOptions
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
 from infgp.core.scaling import RewardScale, bend, unbend
 from infgp.core.surface import Conditioned
+from infgp.errors import NumericalError
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_reward_units, run_collapsed, sweep
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
@@ -146,14 +147,19 @@ class Learner:
         sweeps = effort.sweeps(n)
         kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
         heat = cooling(FIRST.sweeps(n)) if fresh else np.empty(0)
-        draws = run_collapsed(
-            rng,
-            standard_data(series, scale, bent),
-            model,
-            Schedule(heat, sweeps, kept, traced=False),
-            start,
-            ONE_SURFACE_SWEEP if model.one_surface else (sweep,),
-        )
+        try:
+            draws = run_collapsed(
+                rng,
+                standard_data(series, scale, bent),
+                model,
+                Schedule(heat, sweeps, kept, traced=False),
+                start,
+                ONE_SURFACE_SWEEP if model.one_surface else (sweep,),
+            )
+        except NumericalError:
+            if fresh:
+                raise
+            return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
         return Learned(series, WarmChain(draws.states, n, scale), model, bent)
 
 

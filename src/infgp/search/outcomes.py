@@ -131,6 +131,13 @@ def _number(value: object) -> float:
         ) from None
 
 
+def _amount(value: object) -> float:
+    """A number or truth value as a float; text is neither, though Python would read it."""
+    if isinstance(value, str | bytes | bytearray):
+        raise TypeError("text")
+    return float(value)  # type: ignore[arg-type]
+
+
 def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) -> dict[str, float]:
     """Values of constraints by name; the values of a sequence are named by their index."""
     if values is None:
@@ -139,7 +146,7 @@ def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) ->
         pairs = (
             values.items() if isinstance(values, Mapping) else zip(map(str, range(len(values))), values, strict=True)
         )
-        named = {str(name): min(max(float(value), -LARGEST), LARGEST) for name, value in pairs}
+        named = {str(name): min(max(_amount(value), -LARGEST), LARGEST) for name, value in pairs}
     except (TypeError, ValueError, OverflowError):
         named = {"": math.nan}
     if any(map(math.isnan, named.values())):

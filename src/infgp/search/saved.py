@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from infgp.core import priors as prior_classes
+from infgp.core.linalg import FloatArray
 from infgp.core.model import OWN_GRADES, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
-from infgp.core.scaling import RewardScale
+from infgp.core.scaling import LARGEST_REWARD, RewardScale
 from infgp.errors import InvalidInputError, check_int
 from infgp.search.learning import WarmChain
 from infgp.search.standing import Log, Setup, Standing
@@ -34,6 +35,8 @@ VERSION = 2
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
 MOST_BITS = 4096
+#: Largest parameter of a state, in standard units; rewards are at most 10⁶ there. Scales are at least its inverse.
+LARGEST_PARAMETER = 1e40
 #: Names of the classes that a saved prior may have.
 PRIORS = ("Fixed", "Gamma", "InverseGamma", "LogNormal", "Normal", "UniformPhi")
 
@@ -183,8 +186,7 @@ def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> St
         designed=check_int("designed", content["designed"], 0),
         fallbacks=check_int("fallbacks", content["fallbacks"], 0),
         chains={
-            name: chain_from_json(chain, setup.space.d, series[name].y.size)
-            for name, chain in content["chains"].items()
+            name: chain_from_json(chain, setup.space.d, series[name].y) for name, chain in content["chains"].items()
         },
     )
 
@@ -235,13 +237,17 @@ def chain_to_json(chain: WarmChain) -> dict[str, Any]:
     return {"n": chain.n, "unit": unit, "states": [_plain(state) for state in chain.states]}
 
 
-def chain_from_json(entry: Mapping[str, Any], d: int, n_values: int) -> WarmChain:
-    """The chain that :func:`chain_to_json` described; ValueError unless it fits d dimensions and n_values values."""
+def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray) -> WarmChain:
+    """The chain that :func:`chain_to_json` described; ValueError unless it fits d dimensions and the values `y`."""
     n, (location, scale) = check_int("n", entry["n"], 1), map(float, entry["unit"])
     states = tuple(_state(state) for state in entry["states"])
-    if not states or n > n_values or not all(_sound(state, n, d) for state in states):
+    if not states or n > y.size or not all(_sound(state, n, d) for state in states):
         raise ValueError("chain")
     if not (math.isfinite(location) and 0.0 < scale < math.inf):
+        raise ValueError("unit")
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = np.abs(y / scale - location / scale).max()
+    if n == y.size and not reach <= LARGEST_REWARD:  # a chain that has not seen all values gets another unit
         raise ValueError("unit")
     return WarmChain(states, n, RewardScale(location, scale))
 
@@ -255,8 +261,8 @@ def _sound(state: State, n: int, d: int) -> bool:
     positive = np.concatenate((state.phi[0], state.sigma2, state.tau2, state.scale, [state.nu]))
     return bool(
         np.array_equal(canonical(state.labels), state.labels)
-        and np.isfinite(state.beta).all()
-        and ((positive > 0.0) & (positive < np.inf)).all()
+        and (np.abs(state.beta) < LARGEST_PARAMETER).all()
+        and ((positive > 1.0 / LARGEST_PARAMETER) & (positive < LARGEST_PARAMETER)).all()
         and state.scale.size in (1, surfaces + 1)
         and state.grade.size in (1, surfaces + 1)
         and np.isin(state.grade, np.arange(len(OWN_GRADES))).all()
