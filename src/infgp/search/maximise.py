@@ -193,16 +193,17 @@ def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool
 
 
 def _exchange(score: Values, space: Space, starts: FloatArray) -> FloatArray:
-    """Improve integers and choices, one at a time."""
-    out = []
-    for x in starts:
-        best, value = x, float(_clean(score(x[None]))[0])
-        for _ in range(ROUNDS):
-            near = space.neighbours(best)
-            values = _clean(score(near))
-            k = int(np.argmax(values))
-            if not values[k] > value:
-                break
-            best, value = near[k], float(values[k])
-        out.append(best)
-    return np.array(out)
+    """Improve integers and choices, one at a time; the neighbours of all points are scored together."""
+    best, values = starts.copy(), _clean(score(starts))
+    moving = np.arange(starts.shape[0])
+    for _ in range(ROUNDS):
+        near = [space.neighbours(best[k]) for k in moving]
+        scores = np.split(_clean(score(np.concatenate(near))), np.cumsum([len(part) for part in near])[:-1])
+        better = [bool(found.max() > values[k]) for k, found in zip(moving, scores, strict=True)]
+        for k, part, found, is_better in zip(moving, near, scores, better, strict=True):
+            if is_better:
+                best[k], values[k] = part[np.argmax(found)], found.max()
+        moving = moving[better]
+        if not moving.size:
+            break
+    return best
