@@ -34,12 +34,14 @@ def test_any_order_of_calls():
 
 
 class Bad:
-    """A kind of cases that hang, end the process, raise or warn, by what the steps say."""
+    """A kind of cases that sleep, loop, end the process or raise, by what the steps say."""
 
     @staticmethod
     def play(case):
         if "hang" in case["steps"]:
             time.sleep(100.0)
+        while "loop" in case["steps"]:
+            pass
         if "crash" in case["steps"]:
             faulthandler.disable()
             os.abort()
@@ -51,11 +53,13 @@ class Bad:
 def bad(monkeypatch):
     monkeypatch.setattr(hunt, "module", lambda kind: Bad)
     monkeypatch.setattr(hunt, "LONGEST", 1.0)
+    monkeypatch.setattr(hunt, "PATIENCE", 2.0)
     monkeypatch.setattr(hunt.multiprocessing, "get_context", lambda _: hunt.multiprocessing.context.ForkContext())
 
 
 def test_the_hunt_notices(bad):
-    assert alone("bad", {"steps": ["hang"]}) == "still running after 1 seconds"
+    assert alone("bad", {"steps": ["loop"]}) == "still running after 1 seconds"
+    assert alone("bad", {"steps": ["hang"]}) == "still running after 0 seconds"
     assert alone("bad", {"steps": ["crash"]}) == "the process ended with -6"
     assert "IndexError: raw" in alone("bad", {"steps": ["raise"]})
     assert alone("bad", {"steps": []}) is None

@@ -63,7 +63,7 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help=f"add to {RECORD}, and go on where it stops")
     parser.add_argument("--table", action="store_true", help="print the record and leave")
     given = parser.parse_args()
-    record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    record = read()
     if given.table:
         print(table(record))
         return 0
@@ -87,10 +87,10 @@ def main() -> int:
             tally.findings.append(f"{number}: {found}")
             print(keep(kind, number, found), flush=True)
         if given.record and time.monotonic() - written > EVERY:
-            write(record, tallies)
+            write(tallies)
             written = time.monotonic()
     if given.record:
-        write(record, tallies)
+        write(tallies)
     for kind, tally in tallies.items():
         print(f"{tally.cases} {kind}, longest {tally.longest:.1f} s ({tally.slowest}), {len(tally.findings)} findings")
     return int(any(len(tally.findings) > before[kind] for kind, tally in tallies.items()))
@@ -100,8 +100,15 @@ def _known(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name != "commit"}
 
 
-def write(record: dict[str, Any], tallies: dict[str, Tally]) -> None:
-    """Write what was tried so far."""
+def read() -> dict[str, Any]:
+    """What was tried, by kind."""
+    record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    return record
+
+
+def write(tallies: dict[str, Tally]) -> None:
+    """Write what was tried so far; another process may have written of other kinds."""
+    record = read()
     record.update({kind: {**asdict(tally), "commit": commit()} for kind, tally in tallies.items()})
     RECORD.parent.mkdir(parents=True, exist_ok=True)
     RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")

@@ -7,12 +7,14 @@ import itertools
 import json
 import math
 import multiprocessing
+import os
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,10 @@ import infgp
 
 #: Kinds of cases, each a module.
 KINDS = ("histories", "fits", "studies", "runs", "files", "texts")
-#: Seconds after which a case counts as one that hangs.
+#: Seconds of CPU after which a case counts as one that hangs.
 LONGEST = 30.0
+#: Seconds on the clock after which a case counts as one that hangs, though it does nothing.
+PATIENCE = 120.0
 #: Seconds that a process may take to start.
 STARTING = 120.0
 
@@ -102,18 +106,27 @@ class Worker:
 
     def begin(self, kind: str, number: int | None, case: dict[str, Any]) -> None:
         """Play a case."""
-        self.busy, self.begun = (kind, number), time.monotonic()
+        self.busy, self.begun, self.used = (kind, number), time.monotonic(), self._used()
         self.pipe.send((kind, case))
+
+    def _used(self) -> float:
+        """Seconds of CPU that the process has used, which other processes of the machine do not change."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def seconds(self) -> float:
+        """Seconds of CPU that the case has taken."""
+        return self._used() - self.used
 
     def late(self) -> bool:
         """Whether the case has taken too long."""
-        return self.busy is not None and time.monotonic() - self.begun > LONGEST
+        return self.seconds() > LONGEST or time.monotonic() - self.begun > PATIENCE
 
     def answer(self) -> str | None:
         """What is wrong with the case."""
         self.busy = None
         if not self.pipe.poll():
-            found = f"still running after {LONGEST:.0f} seconds"
+            found = f"still running after {self.seconds():.0f} seconds"
         else:
             try:
                 answered: str | None = self.pipe.recv()
@@ -136,7 +149,8 @@ def alone(kind: str, case: dict[str, Any]) -> str | None:
     worker = Worker()
     try:
         worker.begin(kind, None, case)
-        worker.pipe.poll(LONGEST)
+        while not worker.pipe.poll(0.1) and not worker.late():
+            pass
         return worker.answer()
     finally:
         worker.end()
@@ -159,7 +173,7 @@ def hunt(
             ready = wait(list(busy), timeout=1.0)
             for pipe, worker in busy.items():
                 if (pipe in ready or worker.late()) and worker.busy is not None:
-                    (kind, number), seconds = worker.busy, time.monotonic() - worker.begun
+                    (kind, number), seconds = worker.busy, worker.seconds()
                     assert number is not None
                     yield kind, number, seconds, worker.answer()
     finally:
