@@ -1,15 +1,9 @@
 """Workers killed with SIGKILL every few seconds and replaced, servers restarted: nothing that was reported is lost."""
 
-import os
 import random
-import re
-import subprocess
-import sys
 import time
-from contextlib import contextmanager
-from itertools import combinations, count
+from itertools import combinations
 
-import optuna
 import pytest
 from optuna.trial import TrialState
 from sqlalchemy import create_engine, text
@@ -18,87 +12,18 @@ from sqlalchemy.pool import NullPool
 from infgp.app.launch import INSTEAD_OF
 from infgp.app.storage import UTC, Plan, _set_clock, distributions, open_study
 from infgp.space import Float, Space
-from tests.servers import Postgres
-
-OBJECTIVE = """
-import math, random, time
-
-def f(a, b, c):
-    time.sleep(0.1)
-    return -(a - 0.3) ** 2 - (b - 0.6) ** 2 - abs(math.log10(c) + 1) + 0.01 * random.gauss(0, 1)
-"""
-SPACE = """
-a = { type = "float", low = 0.0, high = 1.0 }
-b = { type = "float", low = 0.0, high = 1.0 }
-c = { type = "float", low = 0.001, high = 1.0, log = true }
-"""
-REPORTED = re.compile(r"trial (\d+): (\S+)")
+from tests.app.crew import crew, fresh, trials_of
+from tests.servers import SERVERS, Missing
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    server = Postgres()
-    yield server
-    server.remove()
-
-
-class Crew:
-    """Processes of ``infgp run`` on one study, each with an evaluation at a time."""
-
-    def __init__(self, folder, url, size, trials, *options):
-        self.folder, self.url, self.trials, self.options, self.numbers = folder, url, trials, options, count()
-        (folder / "objective.py").write_text(OBJECTIVE)
-        (folder / "space.toml").write_text(SPACE)
-        self.workers = [self._start() for _ in range(size)]
-        self.killed = 0
-
-    def _start(self):
-        code = "import sys; from infgp.app.cli import main; sys.exit(main())"
-        arguments = ["run", "objective:f", "--space", "space.toml", "--trials", str(self.trials), "--seed", "0"]
-        env = {**os.environ, "INFGP_STORAGE": self.url}
-        log = self.folder / f"log{next(self.numbers)}"
-        with open(log, "w") as out:
-            command = [sys.executable, "-c", code, *arguments, "--heartbeat", "2", *self.options]
-            worker = subprocess.Popen(command, cwd=self.folder, env=env, stdout=out, stderr=subprocess.STDOUT)
-        return worker, log
-
-    def kill_one(self, rng):
-        """Kill a worker that has got to work."""
-        busy = [
-            k for k, (worker, log) in enumerate(self.workers) if worker.poll() is None and "] trial" in log.read_text()
-        ]
-        if busy:
-            k = rng.choice(busy)
-            self.workers[k][0].kill()
-            self.workers[k][0].wait()
-            self.workers[k] = self._start()
-            self.killed += 1
-
-    def replace_the_failed(self):
-        for k, (worker, _) in enumerate(self.workers):
-            if worker.poll() not in (None, 0):
-                self.workers[k] = self._start()
-
-    def done(self):
-        return all(worker.poll() == 0 for worker, _ in self.workers)
-
-    def output(self):
-        return "".join(path.read_text() for path in self.folder.glob("log*"))
-
-    def end(self):
-        for worker, _ in self.workers:
-            if worker.poll() is None:
-                worker.kill()
-            worker.wait()
-
-
-@contextmanager
-def crew(*arguments):
-    made = Crew(*arguments)
+@pytest.fixture(scope="module", params=SERVERS)
+def server(request):
     try:
-        yield made
-    finally:
-        made.end()
+        made = SERVERS[request.param]()
+    except Missing as missing:
+        pytest.skip(str(missing))
+    yield made
+    made.remove()
 
 
 def survive(folder, url, size, trials, every, limit, server=None):
@@ -120,7 +45,7 @@ def survive(folder, url, size, trials, every, limit, server=None):
             time.sleep(0.1)
         output, killed = workers.output(), workers.killed
     assert restarted
-    check(url, output, trials, size)
+    check(url, output, workers.reported(), trials, size)
     print(f"{size} workers, {killed} killed, {time.monotonic() - begin:.0f} seconds")
     return killed
 
@@ -131,14 +56,13 @@ def overlap(a, b):
     return first.datetime_complete is None or second.datetime_start < first.datetime_complete
 
 
-def check(url, output, trials, size):
+def check(url, output, reported, trials, size):
     stored = trials_of(url)
     complete = {t.number: t for t in stored if t.state == TrialState.COMPLETE}
     assert trials <= len(complete) < trials + size  # runs that begin a trial at the same moment may pass the budget
-    reported = REPORTED.findall(output)
     assert len(reported) > trials // 2
     for number, value in reported:
-        assert f"{complete[int(number)].value:.6g}" == value
+        assert f"{complete[number].value:.6g}" == value
     suggested = [t for t in stored if len(t.params) == 3 and INSTEAD_OF not in t.user_attrs]
     at_once = [(a.number, b.number) for a, b in combinations(suggested, 2) if a.params == b.params and overlap(a, b)]
     # a replicate is a choice, which workers that do not see each other yet may make at once, but rarely
@@ -148,32 +72,16 @@ def check(url, output, trials, size):
     assert "Traceback" not in output
 
 
-def storage(url):
-    """The storage by a connection that does not outlive its use."""
-    return optuna.storages.RDBStorage(url, {"poolclass": NullPool})
-
-
-def trials_of(url):
-    return optuna.load_study(study_name="objective:f", storage=storage(url)).trials
-
-
-def fresh(url):
-    """Forget what an earlier test left in the database."""
-    there = storage(url)
-    for name in optuna.get_all_study_names(there):
-        optuna.delete_study(study_name=name, storage=there)
-
-
-def test_postgres_workers_killed_and_server_restarted(tmp_path, postgres):
-    fresh(postgres.url)
-    assert survive(tmp_path, postgres.url, 3, 24, every=3.0, limit=400.0, server=postgres) >= 1
+def test_workers_killed_and_server_restarted(tmp_path, server):
+    fresh(server.url)
+    assert survive(tmp_path, server.url, 3, 24, every=3.0, limit=400.0, server=server) >= 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("restart", [False, True], ids=["steady", "restarted"])
-def test_postgres_eight_workers(tmp_path, postgres, restart):
-    fresh(postgres.url)
-    killed = survive(tmp_path, postgres.url, 8, 200, 3.0, 1200.0, server=postgres if restart else None)
+def test_eight_workers(tmp_path, server, restart):
+    fresh(server.url)
+    killed = survive(tmp_path, server.url, 8, 200, 3.0, 1200.0, server=server if restart else None)
     assert killed >= 8
 
 
@@ -184,27 +92,29 @@ def test_sqlite_two_workers(tmp_path, trials):
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning", "ignore:Heartbeat of storage")
-def test_runs_in_several_time_zones(postgres, monkeypatch):
+def test_runs_in_several_time_zones(server, monkeypatch):
     """A trial that one run has just shown to be alive is so for a run whose session is in another time zone."""
-    fresh(postgres.url)
+    fresh(server.url)
     space = Space.of({"a": Float(0.0, 1.0)})
     opened = []
-    for zone in ("America/Los_Angeles", "UTC", "Asia/Tokyo"):
+    for zone in ("-08:00", "+00:00", "+09:00"):
         monkeypatch.setenv("PGTZ", zone)
-        opened.append(open_study(Plan("objective:f", "", 1, storage=postgres.url), space))
+        server.set_zone(zone)
+        opened.append(open_study(Plan("objective:f", "", 1, storage=server.url), space))
         study, there = opened[-1]
         there.record_heartbeat(study.ask(distributions(space))._trial_id)  # the server's clock
         twice = study.ask(distributions(space))._trial_id
         there.record_heartbeat(twice)
         there.record_heartbeat(twice)  # the session's clock
     for study, there in opened:
+        assert len(study.trials) == 6
         assert there._get_stale_trial_ids(study._study_id) == []
         there.engine.dispose()
+    server.set_zone("+00:00")
 
 
 def test_every_session_begins_with_the_clock_set(tmp_path, monkeypatch):
     """SQLite has no time zones; something else that lasts, and that a rollback would undo, stands for it."""
-    assert UTC["mysql"] == UTC["mariadb"] == "SET time_zone = '+00:00'"
     monkeypatch.setitem(UTC, "sqlite", "INSERT INTO begun VALUES (1)")
     engine = create_engine(f"sqlite:///{tmp_path / 'clock.db'}", poolclass=NullPool)
     with engine.begin() as session:
@@ -216,24 +126,23 @@ def test_every_session_begins_with_the_clock_set(tmp_path, monkeypatch):
             assert session.execute(text("SELECT count(*) FROM begun")).scalar() == sessions
 
 
-def test_a_server_that_stays_down(tmp_path, postgres):
+def test_a_server_that_stays_down(tmp_path, server):
     """The run waits as long as it was told to, and says in one line what is wrong; what it reported is there."""
-    fresh(postgres.url)
+    fresh(server.url)
     out = tmp_path / "log0"
-    with crew(tmp_path, postgres.url, 1, 500, "--patience", "2") as workers:
+    with crew(tmp_path, server.url, 1, 500, "--patience", "2") as workers:
         begin = time.monotonic()
         while out.read_text().count("trial") < 3:
             assert time.monotonic() - begin < 60.0
             time.sleep(0.05)
-        postgres.stop()
+        server.stop()
         code = workers.workers[0][0].wait(60.0)
-        postgres.start()
+        server.start()
     assert code == 1
     message = out.read_text().splitlines()[-1]
-    assert message.startswith("infgp: The storage postgresql+psycopg://ann:***@127.0.0.1")
+    assert message.startswith(f"infgp: The storage {server.scheme}://ann:***@127.0.0.1")
     assert "has not answered for 2 seconds" in message
     assert "S3cret" not in out.read_text()
-    stored = {t.number: t.value for t in trials_of(postgres.url)}
-    reported = REPORTED.findall(out.read_text())
-    assert len(reported) >= 3
-    assert all(f"{stored[int(number)]:.6g}" == value for number, value in reported)
+    stored = {t.number: t.value for t in trials_of(server.url)}
+    assert len(workers.reported()) >= 3
+    assert all(f"{stored[number]:.6g}" == value for number, value in workers.reported())

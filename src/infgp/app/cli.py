@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import logging
 import os
 import re
 import signal
@@ -149,6 +150,7 @@ def run(options: argparse.Namespace) -> int:
     """The command ``infgp run``: its exit code."""
     optuna = require("optuna", "cli")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # tells of lost connections, with tracebacks
     from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
     from infgp.app.live import conclude, live
