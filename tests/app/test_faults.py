@@ -2,28 +2,75 @@
 
 import random
 import time
+from contextlib import suppress
 from itertools import combinations
+from threading import Thread
 
 import pytest
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
+from infgp.app.cli import main
 from infgp.app.launch import INSTEAD_OF
-from infgp.app.storage import UTC, Plan, _set_clock, distributions, open_study
+from infgp.app.storage import UTC, Plan, StorageError, _prepare, distributions, open_study
 from infgp.space import Float, Space
 from tests.app.crew import crew, fresh, trials_of
 from tests.servers import SERVERS, Missing
 
+quiet = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning", "ignore:Heartbeat of storage")
 
-@pytest.fixture(scope="module", params=SERVERS)
-def server(request):
+
+ONE = Space.of({"a": Float(0.0, 1.0)})
+
+
+def running(kind):
     try:
-        made = SERVERS[request.param]()
+        made = SERVERS[kind]()
     except Missing as missing:
         pytest.skip(str(missing))
     yield made
     made.remove()
+
+
+@pytest.fixture(scope="module")
+def postgresql():
+    yield from running("postgresql")
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    yield from running("mariadb")
+
+
+@pytest.fixture(params=SERVERS)
+def server(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["sqlite", *SERVERS])
+def url(request, tmp_path):
+    """The URL of an empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'study.db'}"
+    server = request.getfixturevalue(request.param)
+    fresh(server.url)
+    return server.url
+
+
+@pytest.fixture
+def begin():
+    """Open a study as runs do; it is closed at the end."""
+    opened = []
+
+    def open_one(url, space=ONE, name="objective:f"):
+        opened.append(open_study(Plan(name, "", 1, storage=url), space))
+        return opened[-1]
+
+    yield open_one
+    for _, there in opened:
+        there.engine.dispose()
 
 
 def survive(folder, url, size, trials, every, limit, server=None):
@@ -91,26 +138,80 @@ def test_sqlite_two_workers(tmp_path, trials):
     assert survive(tmp_path, url, 2, trials, every=3.0, limit=300.0 + 6.0 * trials) >= 1 + trials // 50
 
 
-@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning", "ignore:Heartbeat of storage")
-def test_runs_in_several_time_zones(server, monkeypatch):
+@quiet
+def test_runs_in_several_time_zones(server, begin, monkeypatch):
     """A trial that one run has just shown to be alive is so for a run whose session is in another time zone."""
     fresh(server.url)
-    space = Space.of({"a": Float(0.0, 1.0)})
     opened = []
     for zone in ("-08:00", "+00:00", "+09:00"):
         monkeypatch.setenv("PGTZ", zone)
         server.set_zone(zone)
-        opened.append(open_study(Plan("objective:f", "", 1, storage=server.url), space))
+        opened.append(begin(server.url))
         study, there = opened[-1]
-        there.record_heartbeat(study.ask(distributions(space))._trial_id)  # the server's clock
-        twice = study.ask(distributions(space))._trial_id
+        there.record_heartbeat(study.ask(distributions(ONE))._trial_id)  # the server's clock
+        twice = study.ask(distributions(ONE))._trial_id
         there.record_heartbeat(twice)
         there.record_heartbeat(twice)  # the session's clock
+    server.set_zone("+00:00")
     for study, there in opened:
         assert len(study.trials) == 6
         assert there._get_stale_trial_ids(study._study_id) == []
-        there.engine.dispose()
-    server.set_zone("+00:00")
+
+
+@quiet
+def test_a_value_that_is_told_while_another_run_gives_the_trial_up(url, begin):
+    """One of the two comes first; a value is not taken back once it is stored."""
+    (study, _), (_, other) = begin(url), begin(url)
+    trial, told = study.ask(distributions(ONE)), []
+    check = other.check_trial_is_updatable
+
+    def tell():
+        with suppress(UpdateFinishedTrialError, ValueError):
+            told.append(study.tell(trial, 0.5))
+
+    telling = Thread(target=tell)
+
+    def check_slowly(*arguments):
+        check(*arguments)
+        telling.start()
+        telling.join(1.0)
+
+    other.check_trial_is_updatable = check_slowly
+    other.set_trial_state_values(trial._trial_id, TrialState.FAIL)
+    telling.join()
+    assert other.get_trial(trial._trial_id).value == (0.5 if told else None)
+    assert study.trials[0].state == (TrialState.COMPLETE if told else TrialState.FAIL)
+
+
+@quiet
+def test_names_that_mariadb_takes_for_the_same(mariadb, begin):
+    """Its comparison of texts, unless it is told otherwise, sees neither capitals nor accents."""
+    fresh(mariadb.url)
+    begin(mariadb.url)
+    with pytest.raises(StorageError, match=r"takes the names 'objective:F' and 'objective:f' for the same"):
+        begin(mariadb.url, name="objective:F")
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ("a = {0}\nA = {0}".format("{ type = 'float', low = 0.0, high = 1.0 }"), "rename parameters"),
+        (f"a = {{ type = 'choice', options = {[str(k) for k in range(10_000)]} }}", "cannot hold"),
+    ],
+    ids=["names", "options"],
+)
+def test_points_that_mariadb_does_not_hold(tmp_path, mariadb, monkeypatch, capsys, space, message):
+    """The run ends with one line and evaluates nothing; no patience is lost on it."""
+    fresh(mariadb.url)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "space.toml").write_text(space)
+    (tmp_path / "unusual.py").write_text("def f(point):\n    open('evaluated', 'w')\n    return 0.0")
+    command = ["run", "unusual:f", "--space", "space.toml", "--trials", "3", "--storage", mariadb.url]
+    began = time.monotonic()
+    assert main(command) == 1
+    assert time.monotonic() - began < 40.0  # --patience is 60 seconds
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "evaluated").exists()
 
 
 def test_every_session_begins_with_the_clock_set(tmp_path, monkeypatch):
@@ -119,7 +220,7 @@ def test_every_session_begins_with_the_clock_set(tmp_path, monkeypatch):
     engine = create_engine(f"sqlite:///{tmp_path / 'clock.db'}", poolclass=NullPool)
     with engine.begin() as session:
         session.execute(text("CREATE TABLE begun (x)"))
-    _set_clock(engine)
+    _prepare(engine)
     for sessions in (1, 2):
         with engine.connect() as session:
             session.rollback()

@@ -305,9 +305,18 @@ class _Run:
 
         while True:
             try:
-                return self.study.ask(distributions(self.space))
+                trial = self.study.ask(distributions(self.space))
+                break
             except UpdateFinishedTrialError:  # so slow to find a point that another run took the trial for dead
                 continue
+        stored = self.storage.get_trial(trial._trial_id).params
+        if stored != trial.params:  # MySQL may take "a" and "A" for one name, and keep the first
+            self._abandon(trial)
+            raise StorageError(
+                f"The {name_of(self.plan.storage)} has {_short(stored)} for the point {_short(trial.params)}; "
+                "rename parameters whose names differ in capitals or accents only."
+            )
+        return trial
 
     def _finish(self, worker: Worker) -> None:
         """Store what has become of an evaluation, if anything has."""
@@ -423,13 +432,18 @@ class _Run:
     def _patiently(self, call: Callable[[], T]) -> T:
         """Call, and again while the storage does not answer and patience lasts."""
         from optuna.exceptions import StorageInternalError
-        from sqlalchemy.exc import SQLAlchemyError
+        from sqlalchemy.exc import DataError, SQLAlchemyError
 
         begin, pause = time.monotonic(), 0.1
         while True:
             try:
                 return call()
             except (StorageInternalError, SQLAlchemyError) as error:
+                if isinstance(error.__cause__, DataError):  # no patience makes room for what is too long
+                    raise StorageError(
+                        f"The {name_of(self.plan.storage)} cannot hold a name or a list of options of the space file "
+                        f"{self.plan.space}{reason(self.plan.storage, error)}; shorten it."
+                    ) from None
                 if time.monotonic() - begin > self.plan.patience or len(self.signals) > 1:
                     raise StorageError(
                         f"The {name_of(self.plan.storage)} has not answered for {self.plan.patience} seconds"
