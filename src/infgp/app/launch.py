@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.spacefile import read_space
@@ -159,7 +158,7 @@ class _Run:
     idle: list[Worker] = field(default_factory=list)
     starting: list[Worker] = field(default_factory=list)
     killed_starts: int = 0  # in a row
-    met: set[int] = field(default_factory=set)  # running trials of others, by id
+    seen: dict[int, float] = field(default_factory=dict)  # when running trials of others were first seen, by id
     ours: set[int] = field(default_factory=set)  # finished trials with the parameters of the space file, by number
     error: str | None = None
     beaten: float = -math.inf
@@ -410,7 +409,8 @@ class _Run:
         """Show that our trials are alive, and fail those whose run is not.
 
         One that should long have been heard of may never have been, because its run died between making it and its
-        first beat; it is given one.
+        first beat; it is given one. How long that is, our own clock says: those of other machines may be wrong, and
+        Optuna before version 5 stores the time of a start as the local one of whoever made the trial.
         """
         from optuna.storages import fail_stale_trials
         from optuna.trial import TrialState
@@ -421,13 +421,13 @@ class _Run:
         for trial_id in ours:
             self.storage.record_heartbeat(trial_id)
         fail_stale_trials(self.study)
-        long_ago = datetime.now() - timedelta(seconds=MISSED_BEATS * self.plan.heartbeat)
-        running = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-        old = {t._trial_id for t in running if t.datetime_start is not None and t.datetime_start < long_ago}
-        for trial_id in old - ours - self.met:
-            self.storage.record_heartbeat(trial_id)
-        self.met |= old
         self.beaten = time.monotonic()
+        running = {t._trial_id for t in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))}
+        for trial_id in running - ours:
+            first = self.seen.setdefault(trial_id, self.beaten)
+            if self.beaten - first >= MISSED_BEATS * self.plan.heartbeat:
+                self.storage.record_heartbeat(trial_id)
+                self.seen[trial_id] = math.inf  # once
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Call, and again while the storage does not answer and patience lasts."""
