@@ -6,9 +6,12 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 
 import optuna
 from sqlalchemy.pool import NullPool
+
+import infgp
 
 OBJECTIVE = """
 import math, random, time
@@ -39,7 +42,7 @@ class Crew:
 
     def _start(self):
         code = "import sys; from infgp.app.cli import main; sys.exit(main())"
-        env = {**os.environ, "INFGP_STORAGE": self.url}
+        env = {**os.environ, "INFGP_STORAGE": self.url, "PYTHONPATH": str(Path(infgp.__file__).parents[1])}
         log = self.folder / f"log{next(self.numbers)}"
         with open(log, "w") as out:
             command = [sys.executable, "-c", code, "run", self.target, "--space", "space.toml", *self.options]
