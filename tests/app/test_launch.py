@@ -13,7 +13,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from infgp.app.cli import main
-from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals
+from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, distributions, hide_password, open_study
 from infgp.app.workers import Answer
@@ -68,6 +68,11 @@ def stuck(x, y):
     with open("pids", "a") as file:
         print(os.getpid(), child.pid, file=file)
     ctypes.PyDLL(None).sleep(60)  # a C call that does not let go of Python's lock
+
+def chatty(x, y):
+    time.sleep(0.3)
+    print("hello", flush=True)
+    return x
 
 def shot(x, y):
     os.kill(os.getppid(), signal.SIGTERM)
@@ -183,6 +188,24 @@ def test_ctrl_c_finishes_what_is_running():
     assert err.count("\n") == 1
     stored = Counter((t.params["x"], t.params["y"], t.value) for t in trials())  # none failed, none is running
     assert stored == Counter(evaluated())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes that tell")
+@pytest.mark.parametrize("function", ["f", "chatty"])
+def test_nobody_reads_any_more(function):
+    """As with ``infgp run … | head -1``: a quiet end, and no point fails because the function could not print."""
+    process = start(*command(function, 50, "--jobs", "2", "--keep-going"), NAP="0.3")
+    while not (line := process.stdout.readline()).startswith("["):
+        assert line
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    name = f"objective:{function}"
+    assert int(line.split()[2].rstrip(":")) in [t.number for t in complete(name)]
+    assert [t for t in trials(name) if counts(t)] == complete(name)  # what was under way is given up, not failed
+    assert all(t.state.is_finished() for t in trials(name))
+    assert main(command(function, len(complete(name)) + 1)) == 0
 
 
 def test_second_ctrl_c_abandons():

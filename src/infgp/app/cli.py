@@ -68,8 +68,10 @@ examples:
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
-exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C
+exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C, 141 nobody reads the output any more
 """
+#: Exit code when nobody reads the output any more: 128 and the number of SIGPIPE.
+UNREAD = 141
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -168,6 +170,8 @@ def run(options: argparse.Namespace) -> int:
     except (Interrupted, KeyboardInterrupt) as stop:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        raise
     except InfGPError as error:
         print(f"infgp: {printable(hide_password(plan.storage, str(error)))}", file=sys.stderr)
         return 1
@@ -183,6 +187,9 @@ def run(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the command ``infgp``.
 
+    When nobody reads what it prints any more, as after ``infgp run … | head``, it ends without a word and with the exit
+    code that a shell gives for SIGPIPE.
+
     Examples
     --------
     >>> main(["--version"])
@@ -190,6 +197,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ...
     SystemExit: 0
     """
+    try:
+        code = _act(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is not written yet has a place to go
+        return UNREAD
+    return code
+
+
+def _act(arguments: Sequence[str] | None) -> int:
+    """Do what the arguments say: the exit code."""
     from infgp import __version__
 
     parser = Parser(prog="infgp", description="Bayesian optimization when rewards misbehave.")

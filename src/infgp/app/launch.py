@@ -12,7 +12,7 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -77,7 +77,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     ----------
     plan : Plan
     listen : callable
-        Called whenever something has changed.
+        Called whenever something has changed. What it raises ends the run.
 
     Returns
     -------
@@ -245,6 +245,9 @@ class _Run:
         if self.error is not None:
             raise EvaluationError(self.error)
 
+    def _show(self, note: str = "") -> None:
+        self.listen(Progress([], len(self.evaluating), self.plan.trials, note=note or self._note()))
+
     def _note(self) -> str:
         if self.signals:
             return "finishing what is running; Ctrl-C again abandons it"
@@ -327,6 +330,7 @@ class _Run:
             return
         trial = self.evaluating[worker]
         if answer.error is not None:
+            self._show()  # ends the run if nobody reads any more, which may be why a function that prints has failed
             answer = replace(answer, error=_fit(self.plan, answer.error))
         if answer.killed and self._interrupted():
             self._abandon(trial)
@@ -449,7 +453,8 @@ class _Run:
                         f"The {name_of(self.plan.storage)} has not answered for {self.plan.patience} seconds"
                         f"{reason(self.plan.storage, error)}; once it is up, run the same command to go on."
                     ) from None
-            self.listen(Progress([], len(self.evaluating), self.plan.trials, note="the storage does not answer"))
+            with suppress(BrokenPipeError):  # what is to be stored comes before those who read of it
+                self._show("the storage does not answer")
             time.sleep(pause)
             pause = min(2.0 * pause, 2.0)
 
