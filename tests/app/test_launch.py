@@ -70,7 +70,7 @@ def stuck(x, y):
     ctypes.PyDLL(None).sleep(60)  # a C call that does not let go of Python's lock
 
 def chatty(x, y):
-    time.sleep(0.3)
+    time.sleep(0.4)
     print("hello", flush=True)
     return x
 
@@ -194,9 +194,10 @@ def test_ctrl_c_finishes_what_is_running():
 @pytest.mark.parametrize("function", ["f", "chatty"])
 def test_nobody_reads_any_more(function):
     """As with ``infgp run … | head -1``: a quiet end, and no point fails because the function could not print."""
-    process = start(*command(function, 50, "--jobs", "2", "--keep-going"), NAP="0.3")
+    process = start(*command(function, 50, "--keep-going"), NAP="0.4")
     while not (line := process.stdout.readline()).startswith("["):
         assert line
+    time.sleep(0.25)  # until the run waits for the next value
     process.stdout.close()
     assert process.wait(60) == 141
     assert process.stderr.read() == ""
