@@ -8,8 +8,9 @@ import resource
 import signal
 import time
 
-#: Share of the points at which a function fails, and the options of ``infgp run`` for it.
+#: Share of the points at which each function fails.
 SHARES = {"forking": 0.0, "sleeping": 0.2, "dying": 0.3, "pooling": 0.0, "raising": 0.3}
+#: Options of ``infgp run`` for each function.
 OPTIONS = {
     "forking": (),
     "sleeping": ("--timeout", "2"),

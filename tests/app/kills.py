@@ -34,14 +34,17 @@ from tests.app import hostile
 from tests.app.crew import crew, trials_of
 from tests.servers import SERVERS, Missing
 
+#: The counts, a record for each study.
 FILE = Path("results/reliability/kills.json")
 #: Kills on one study.
 ROUND = 14
 #: Chance that a run may be killed before it has reported anything.
 EARLY = 0.2
-#: Seconds between kills.
-SHORTEST, LONGEST = 0.5, 3.0
+#: Shortest and longest time between kills, in seconds.
+PAUSE = (0.5, 3.0)
+#: Storage and function of each study, in turn.
 ROUNDS = [(storage, function) for function in hostile.SHARES for storage in ("sqlite", *SERVERS)]
+#: What is counted, and shown in the table.
 COUNTS = ("runs", "workers", "reported", "failed", "lost", "wrong", "tracebacks", "left")
 
 
@@ -138,7 +141,7 @@ def measure(storage, function, seed, kills=ROUND):
             while sum(killed.values()) < kills:
                 if time.monotonic() > next_kill and (kind := kill_one(runs, rng)) is not None:
                     killed[kind] += 1
-                    next_kill = time.monotonic() + rng.uniform(SHORTEST, LONGEST)
+                    next_kill = time.monotonic() + rng.uniform(*PAUSE)
                 runs.replace_the_failed()
                 time.sleep(0.05)
             for run, _ in runs.workers:
