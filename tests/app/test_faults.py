@@ -117,6 +117,7 @@ def check(url, output, reported, trials, size):
     assert len({tuple(t.params.values()) for t in suggested}) > 0.9 * len(suggested)
     assert "S3cret" not in output
     assert "Traceback" not in output
+    assert "sqlalche" not in output  # of lost connections, one line of ours tells
 
 
 def test_workers_killed_and_server_restarted(tmp_path, server):

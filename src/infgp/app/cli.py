@@ -151,7 +151,7 @@ def _check_places(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> int:
     """The command ``infgp run``: its exit code."""
     optuna = require("optuna", "cli")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)  # warns of lost connections in many lines
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # tells of lost connections, with tracebacks
     from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
