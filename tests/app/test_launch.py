@@ -13,7 +13,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from infgp.app.cli import main
-from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals
+from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, distributions, hide_password, name_of, open_study
 from infgp.app.workers import Answer
@@ -68,6 +68,11 @@ def stuck(x, y):
     with open("pids", "a") as file:
         print(os.getpid(), child.pid, file=file)
     ctypes.PyDLL(None).sleep(60)  # a C call that does not let go of Python's lock
+
+def chatty(x, y):
+    time.sleep(0.4)
+    print("hello", flush=True)
+    return x
 
 def shot(x, y):
     os.kill(os.getppid(), signal.SIGTERM)
@@ -185,6 +190,25 @@ def test_ctrl_c_finishes_what_is_running():
     assert stored == Counter(evaluated())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes that tell")
+@pytest.mark.parametrize("function", ["f", "chatty"])
+def test_nobody_reads_any_more(function):
+    """As with ``infgp run … | head -1``: a quiet end, and no point fails because the function could not print."""
+    process = start(*command(function, 50, "--keep-going"), NAP="0.4")
+    while not (line := process.stdout.readline()).startswith("["):
+        assert line
+    time.sleep(0.25)  # until the run waits for the next value
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    name = f"objective:{function}"
+    assert int(line.split()[2].rstrip(":")) in [t.number for t in complete(name)]
+    assert [t for t in trials(name) if counts(t)] == complete(name)  # what was under way is given up, not failed
+    assert all(t.state.is_finished() for t in trials(name))
+    assert main(command(function, len(complete(name)) + 1)) == 0
+
+
 def test_second_ctrl_c_abandons():
     process = start(*command("f", 50), NAP="60")
     until(lambda: Path("study.db").exists() and len(_trials_or_none()) == 1)
@@ -203,13 +227,19 @@ def _trials_or_none():
         return []
 
 
-def test_lost_trials_are_replaced():
-    """One run died after its first sign of life, another before it; both trials are given up in time."""
+@pytest.mark.parametrize("ahead", [0, 24])
+def test_lost_trials_are_replaced(ahead):
+    """One run died after its first sign of life, another before it; both trials are given up in time.
+
+    The clock of the machine that they ran on does not matter: here it is right, or a day ahead.
+    """
     assert main(command("f", 2)) == 0
     study = optuna.load_study(study_name="objective:f", storage=URL)
     study.ask(distributions(read_space("space.toml")))
     with_beat = study.ask(distributions(read_space("space.toml")))
     study._storage._backend.record_heartbeat(with_beat._trial_id)
+    with study._storage._backend.engine.begin() as session:
+        session.exec_driver_sql(f"UPDATE trials SET datetime_start = datetime(datetime_start, '{ahead} hours')")
     assert main(command("f", 4, "--heartbeat", "1")) == 0
     assert Counter(t.state for t in trials()) == {TrialState.COMPLETE: 4, TrialState.FAIL: 2}
 

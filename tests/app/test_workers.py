@@ -65,6 +65,16 @@ def holding_the_interpreter(x):
     leave_child()
     ctypes.PyDLL(None).sleep(60)  # a C call that does not let go of Python's lock
 
+def waiting(x):
+    leave_child()
+    time.sleep(60)
+
+def without_shell(*arguments):
+    # the body of a worker where there is neither a shell nor a kernel that kills it
+    from infgp.app import workers
+    workers.SHELL, workers._die_with_parent = "/nowhere/sh", lambda: None
+    workers._work(*arguments)
+
 def closing_all_files(x):
     os.closerange(3, 256)
     time.sleep(60)
@@ -235,16 +245,19 @@ def test_stop_ends_a_worker_and_its_children(hire):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_nothing_outlives_a_run_that_is_killed():
-    """SIGKILL of the run, while the function holds Python's lock and has a child."""
-    code = """
+@pytest.mark.parametrize(("function", "body"), [("holding_the_interpreter", "_work"), ("waiting", "without_shell")])
+def test_nothing_outlives_a_run_that_is_killed(function, body):
+    """SIGKILL of the run, while the function has a child and holds Python's lock, or where there is no shell."""
+    code = f"""
 import time
-from infgp.app.workers import Worker
+from functions import without_shell
+from infgp.app import workers
 from infgp.space import Float, Space
 
 if __name__ == "__main__":
-    worker = Worker("functions:holding_the_interpreter", Space.of({"x": Float(0.0, 1.0)}))
-    worker.send({"x": 0.5})
+    workers._work = {"workers._work" if body == "_work" else body}
+    worker = workers.Worker("functions:{function}", Space.of({{"x": Float(0.0, 1.0)}}))
+    worker.send({{"x": 0.5}})
     time.sleep(60)
 """
     Path("script.py").write_text(code)

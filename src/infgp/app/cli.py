@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import logging
 import os
 import re
 import signal
@@ -67,8 +68,10 @@ examples:
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
-exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C
+exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C, 141 nobody reads the output any more
 """
+#: Exit code when nobody reads the output any more: 128 and the number of SIGPIPE.
+UNREAD = 141
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -148,7 +151,8 @@ def _check_places(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> int:
     """The command ``infgp run``: its exit code."""
     optuna = require("optuna", "cli")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)  # warns of lost connections in many lines
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # tells of lost connections, with tracebacks
     from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
     from infgp.app.live import conclude, live
@@ -166,6 +170,8 @@ def run(options: argparse.Namespace) -> int:
     except (Interrupted, KeyboardInterrupt) as stop:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        raise
     except InfGPError as error:
         print(f"infgp: {printable(hide_password(plan.storage, str(error)))}", file=sys.stderr)
         return 1
@@ -181,6 +187,9 @@ def run(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the command ``infgp``.
 
+    When nobody reads what it prints any more, as after ``infgp run … | head``, it ends without a word and with the exit
+    code that a shell gives for SIGPIPE.
+
     Examples
     --------
     >>> main(["--version"])
@@ -188,6 +197,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ...
     SystemExit: 0
     """
+    try:
+        code = _act(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is not written yet has a place to go
+        return UNREAD
+    return code
+
+
+def _act(arguments: Sequence[str] | None) -> int:
+    """Do what the arguments say: the exit code."""
     from infgp import __version__
 
     parser = Parser(prog="infgp", description="Bayesian optimization when rewards misbehave.")

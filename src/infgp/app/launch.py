@@ -12,9 +12,8 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.spacefile import read_space
@@ -78,7 +77,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     ----------
     plan : Plan
     listen : callable
-        Called whenever something has changed.
+        Called whenever something has changed. What it raises ends the run.
 
     Returns
     -------
@@ -159,7 +158,7 @@ class _Run:
     idle: list[Worker] = field(default_factory=list)
     starting: list[Worker] = field(default_factory=list)
     killed_starts: int = 0  # in a row
-    met: set[int] = field(default_factory=set)  # running trials of others, by id
+    seen: dict[int, float] = field(default_factory=dict)  # when running trials of others were first seen, by id
     ours: set[int] = field(default_factory=set)  # finished trials with the parameters of the space file, by number
     error: str | None = None
     beaten: float = -math.inf
@@ -246,6 +245,9 @@ class _Run:
         if self.error is not None:
             raise EvaluationError(self.error)
 
+    def _show(self, note: str = "") -> None:
+        self.listen(Progress([], len(self.evaluating), self.plan.trials, note=note or self._note()))
+
     def _note(self) -> str:
         if self.signals:
             return "finishing what is running; Ctrl-C again abandons it"
@@ -305,9 +307,18 @@ class _Run:
 
         while True:
             try:
-                return self.study.ask(distributions(self.space))
+                trial = self.study.ask(distributions(self.space))
+                break
             except UpdateFinishedTrialError:  # so slow to find a point that another run took the trial for dead
                 continue
+        stored = self.storage.get_trial(trial._trial_id).params
+        if stored != trial.params:  # MySQL may take "a" and "A" for one name, and keep the first
+            self._abandon(trial)
+            raise StorageError(
+                f"The {name_of(self.plan.storage)} has {_short(stored)} for the point {_short(trial.params)}; "
+                "rename parameters whose names differ in capitals or accents only."
+            )
+        return trial
 
     def _finish(self, worker: Worker) -> None:
         """Store what has become of an evaluation, if anything has."""
@@ -319,6 +330,7 @@ class _Run:
             return
         trial = self.evaluating[worker]
         if answer.error is not None:
+            self._show()  # ends the run if nobody reads any more, which may be why a function that prints has failed
             answer = replace(answer, error=_fit(self.plan, answer.error))
         if answer.killed and self._interrupted():
             self._abandon(trial)
@@ -401,7 +413,8 @@ class _Run:
         """Show that our trials are alive, and fail those whose run is not.
 
         One that should long have been heard of may never have been, because its run died between making it and its
-        first beat; it is given one.
+        first beat; it is given one. How long that is, our own clock says: those of other machines may be wrong, and
+        Optuna before version 5 stores the time of a start as the local one of whoever made the trial.
         """
         from optuna.storages import fail_stale_trials
         from optuna.trial import TrialState
@@ -412,30 +425,36 @@ class _Run:
         for trial_id in ours:
             self.storage.record_heartbeat(trial_id)
         fail_stale_trials(self.study)
-        long_ago = datetime.now() - timedelta(seconds=MISSED_BEATS * self.plan.heartbeat)
-        running = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-        old = {t._trial_id for t in running if t.datetime_start is not None and t.datetime_start < long_ago}
-        for trial_id in old - ours - self.met:
-            self.storage.record_heartbeat(trial_id)
-        self.met |= old
         self.beaten = time.monotonic()
+        running = {t._trial_id for t in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))}
+        for trial_id in running - ours:
+            first = self.seen.setdefault(trial_id, self.beaten)
+            if self.beaten - first >= MISSED_BEATS * self.plan.heartbeat:
+                self.storage.record_heartbeat(trial_id)
+                self.seen[trial_id] = math.inf  # once
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Call, and again while the storage does not answer and patience lasts."""
         from optuna.exceptions import StorageInternalError
-        from sqlalchemy.exc import SQLAlchemyError
+        from sqlalchemy.exc import DataError, SQLAlchemyError
 
         begin, pause = time.monotonic(), 0.1
         while True:
             try:
                 return call()
             except (StorageInternalError, SQLAlchemyError) as error:
+                if isinstance(error.__cause__, DataError):  # no patience makes room for what is too long
+                    raise StorageError(
+                        f"The {name_of(self.plan.storage)} cannot hold a name or a list of options of the space file "
+                        f"{self.plan.space}{reason(self.plan.storage, error)}; shorten it."
+                    ) from None
                 if time.monotonic() - begin > self.plan.patience or len(self.signals) > 1:
                     raise StorageError(
                         f"The {name_of(self.plan.storage)} has not answered for {self.plan.patience} seconds"
                         f"{reason(self.plan.storage, error)}; once it is up, run the same command to go on."
                     ) from None
-            self.listen(Progress([], len(self.evaluating), self.plan.trials, note="the storage does not answer"))
+            with suppress(BrokenPipeError):  # what is to be stored comes before those who read of it
+                self._show("the storage does not answer")
             time.sleep(pause)
             pause = min(2.0 * pause, 2.0)
 

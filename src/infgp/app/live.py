@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,7 +58,9 @@ class _Lines:
         self._plan, self._note, self._done = plan, "", 0
 
     def __call__(self, progress: Progress) -> None:
-        """Print what is new."""
+        """Print what is new; raises BrokenPipeError once nobody reads it."""
+        if _unread(sys.stdout):
+            raise BrokenPipeError
         if progress.trials:
             self._done = sum(map(counts, progress.trials))
         if progress.finished is not None:
@@ -66,6 +70,16 @@ class _Lines:
         if progress.note and progress.note != self._note:
             print(f"({progress.note})", flush=True)
         self._note = progress.note
+
+
+def _unread(stream: Any) -> bool:
+    """Whether a stream is a pipe that has lost its reader, where the system can tell without a write."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)  # errors only
+        return bool(poll.poll(0))
+    except (AttributeError, OSError):  # Windows, or no file
+        return False
 
 
 def table(plan: Plan, progress: Progress) -> Any:

@@ -175,10 +175,15 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
                 heartbeat_interval=plan.heartbeat,
                 grace_period=MISSED_BEATS * plan.heartbeat,
             )
-            _set_clock(storage.engine)
+            _prepare(storage.engine)
             study = optuna.create_study(
                 storage=storage, sampler=sampler, study_name=plan.name, direction=direction, load_if_exists=True
             )
+            if study.study_name != plan.name:
+                raise StorageError(
+                    f"The {name_of(plan.storage)} takes the names {plan.name!r} and {study.study_name!r} for the same "
+                    "and has a study of the latter name; choose another --study."
+                )
             break
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
             raise fail(
@@ -200,21 +205,31 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
     return study, storage
 
 
-def _set_clock(engine: Engine) -> None:
-    """Have all sessions show the time in UTC, whatever the server, the user or PGTZ say."""
+def _prepare(engine: Engine) -> None:
+    """Have all sessions show the time in UTC, whatever the server, the user or PGTZ say, and SQLite's exclude others.
+
+    Optuna reads a trial's state before it writes another. Servers lock the trial meanwhile; SQLite locks nothing before
+    the first write, unless it is told to, so that a trial that was given up could replace one that was told.
+    """
     from sqlalchemy import event
 
     statement = UTC.get(engine.dialect.name)
-    if statement is None:
-        return
+    if statement is not None:
 
-    def begin(connection: Any, _: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(statement)
-        cursor.close()
-        connection.commit()  # a rollback would undo it
+        def set_clock(connection: Any, _: object) -> None:
+            cursor = connection.cursor()
+            cursor.execute(statement)
+            cursor.close()
+            connection.commit()  # a rollback would undo it
 
-    event.listen(engine, "connect", begin)
+        event.listen(engine, "connect", set_clock)
+    if engine.dialect.name == "sqlite":
+
+        def leave_alone(connection: Any, _: object) -> None:
+            connection.isolation_level = None  # Python's module begins no transaction of its own
+
+        event.listen(engine, "connect", leave_alone)
+        event.listen(engine, "begin", lambda session: session.exec_driver_sql("BEGIN IMMEDIATE"))
     engine.dispose()  # sessions that have begun without
 
 

@@ -6,7 +6,7 @@ it. All of them go when the run goes, killed or not:
 
 - the run keeps one end of a pipe, the lifeline, which the system closes when the run ends in whatever way;
 - a shell in the worker's group reads the other end, and kills the group when there is nothing left to read. It does not
-  need Python, so a C call that never returns is no obstacle;
+  need Python, so a C call that never returns is no obstacle. Where there is no shell, a thread of the worker does it;
 - on Linux, the kernel kills the worker itself as soon as the run is gone.
 
 Requests are numbered, and an answer counts only for the request it belongs to, from the process that was asked.
@@ -43,6 +43,8 @@ SENT = 10 * LONGEST
 #: What kills a worker's process group when the run is gone. The shell that reads is left to itself, so that it is not
 #: among the children that the user's function may wait for.
 GUARD = "exec 3<&0; (trap '' HUP INT TERM; read line <&3; kill -KILL 0) &"
+#: What runs the guard.
+SHELL = "/bin/sh"
 #: Number of prctl's request for a signal at the parent's death (linux/prctl.h).
 PR_SET_PDEATHSIG = 1
 
@@ -295,14 +297,17 @@ def _guard(lifeline: Connection) -> bool:
         return False
     nothing = subprocess.DEVNULL
     try:
-        subprocess.run(["/bin/sh", "-c", GUARD], stdin=lifeline.fileno(), stdout=nothing, stderr=nothing, check=True)
+        subprocess.run([SHELL, "-c", GUARD], stdin=lifeline.fileno(), stdout=nothing, stderr=nothing, check=True)
     except (OSError, subprocess.SubprocessError):
         return False
     return True
 
 
 def _go_with_parent(lifeline: Connection) -> None:
+    """The same from within, where there is no shell: as soon as the function lets go of Python's lock."""
     wait([lifeline])
+    if sys.platform != "win32" and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
 
 
