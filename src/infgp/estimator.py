@@ -79,6 +79,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     warm_start : bool, default=False
         When fitting again to the same data with more of it at the end, go on with the chains as they are: a few tens of
         sweeps of warm-up are then enough. Other data starts afresh.
+    odds : {"constant", "smooth"}, default="constant"
+        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`).
     priors : Priors or None, default=None
         Priors in standardised units; see :class:`infgp.Priors`.
     progress : bool, default=False
@@ -123,6 +125,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
+        odds: str = "constant",
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -141,6 +144,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.surfaces = surfaces
         self.regions = regions
         self.surface_scales = surface_scales
+        self.odds = odds
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -221,7 +225,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _options(self) -> ModelOptions:
-        return ModelOptions(self.kernel, self.ard, self.surfaces, self.regions, self.surface_scales, self.priors)
+        return ModelOptions(
+            self.kernel, self.ard, self.surfaces, self.regions, self.surface_scales, self.odds, self.priors
+        )
 
     def _check_options(self) -> None:
         self._options.check()
@@ -244,7 +250,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self, n_features: int, noise_known: bool) -> Model:
         options, truncated = self._options, self.sampler == "truncated"
         if truncated:
-            options = replace(options, regions=False, surface_scales="shared")
+            options = replace(options, regions=False, surface_scales="shared", odds="constant")
         model = options.model(n_features, Priors(), noise_known)
         lengthscale = model.priors.lengthscale
         if isinstance(lengthscale, Grid) and (model.ard or not truncated):

@@ -100,7 +100,7 @@ class InfGPSampler(BaseSampler):
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
-    target, acquisition, exploration, gradients, kernel, ard, surfaces, regions, surface_scales, priors, bend
+    target, acquisition, exploration, gradients, kernel, ard, surfaces, regions, surface_scales, odds, priors, bend
         As in :class:`infgp.Optimizer`.
 
     Examples
@@ -131,6 +131,7 @@ class InfGPSampler(BaseSampler):
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
+        odds: str = "constant",
         priors: Priors | None = None,
         bend: bool | None = None,
     ) -> None:
@@ -145,6 +146,7 @@ class InfGPSampler(BaseSampler):
             "surfaces": surfaces,
             "regions": regions,
             "surface_scales": surface_scales,
+            "odds": odds,
             "priors": priors,
             "bend": bend,
         }

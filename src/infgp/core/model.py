@@ -19,6 +19,7 @@ import numpy as np
 
 from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky
+from infgp.core.odds import Seating, log_tilt, seated_sample
 from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.core.places import Places, cut_edges, log_cohesion, nearest, places_of, ties
 from infgp.core.priors import Fixed, Priors
@@ -55,6 +56,11 @@ class Data:
         return places_of(self.x)
 
     @cached_property
+    def seating(self) -> Seating:
+        """The order of the inputs in the urn, and the odds of the surfaces over them."""
+        return Seating(self.x)
+
+    @cached_property
     def _nearest(self) -> list[tuple[FloatArray, IntArray]]:
         """The last answer of `nearest_to`, if any; shared by all data with the same inputs."""
         return []
@@ -78,7 +84,7 @@ class Data:
 
     def _sharing(self, other: Data) -> Data:
         """Data of the same inputs, with what depends on them alone."""
-        vars(other).update(h=self.h, places=self.places, _nearest=self._nearest)
+        vars(other).update(h=self.h, places=self.places, seating=self.seating, _nearest=self._nearest)
         return other
 
 
@@ -104,6 +110,9 @@ class Model:
     grades : tuple of float
         Prior probabilities of a surface's grade g = 0, 1, …: its length-scales are the shared ones divided by
         ROUGHER^g. With a single probability all surfaces share their length-scales.
+    odds : tuple of float
+        Prior probabilities of the kinds of odds (:mod:`infgp.core.odds`): constant ones first, then those that change
+        with the input. With a single probability the odds are constant.
     one_surface : bool
         Whether all observations, further ones too, lie on one surface: an ordinary GP.
     """
@@ -114,6 +123,7 @@ class Model:
     scale_shape: float = 0.0
     local: float = 0.0
     grades: tuple[float, ...] = (1.0,)
+    odds: tuple[float, ...] = (1.0,)
     one_surface: bool = False
 
 
@@ -153,6 +163,8 @@ class State:
         where surfaces have no scales of their own, or where the scales have not been drawn.
     grade : int array, shape (1, K or K + 1)
         How rough the surfaces are (see `Model.grades`); with an entry for a new one in states for prediction.
+    odds : int
+        Kind of the odds (see `Model.odds`).
     """
 
     labels: IntArray
@@ -163,6 +175,7 @@ class State:
     tau2: FloatArray
     scale: FloatArray = field(default_factory=lambda: np.ones(1))
     grade: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    odds: int = 0
 
     @property
     def n_surfaces(self) -> int:
@@ -240,6 +253,8 @@ def log_prior(state: State, data: Data, model: Model) -> float:
     _, first = np.unique(state.labels, return_index=True)
     return (
         urn_logpdf(state.labels, state.nu)
+        + float(log_tilt(state.labels, data.seating.odds(state.odds)))
+        + float(np.log(model.odds[state.odds]))
         + float(log_cohesions(state, data, model).sum())
         + float(np.log(np.array(model.grades))[state.observed_grades[first]].sum())
         + p.beta.logpdf(state.beta)
@@ -295,7 +310,10 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
     p = model.priors
     assert p.beta is not None
     nu = float(p.nu.sample(rng, 1)[0])
-    if truncation is None:
+    kind = int(rng.choice(len(model.odds), p=model.odds)) if len(model.odds) > 1 else 0
+    if kind:
+        labels = canonical(seated_sample(rng, Seating(x), kind, nu))
+    elif truncation is None:
         labels = canonical(urn_sample(rng, n, nu))
     else:
         log_w = stick_sample(rng, nu, np.zeros(truncation, dtype=np.int64))
@@ -308,6 +326,7 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
         sigma2=p.sigma2.sample(rng, 1),
         tau2=p.tau2.sample(rng, 1),
         grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
+        odds=kind,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from infgp.core.kernels import KERNELS
 from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Model
+from infgp.core.odds import SMOOTH_ODDS
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_choice
 
@@ -13,6 +14,8 @@ from infgp.errors import InvalidInputError, check_choice
 LOCAL = 0.5
 #: Values of the option `surface_scales`.
 SURFACE_SCALES = ("own", "shared")
+#: Values of the option `odds`.
+ODDS = ("smooth", "constant")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class ModelOptions:
         Whether surfaces may belong to a place and have length-scales of their own.
     surface_scales : {"own", "shared"}
         Whether every surface has a scale of its own that multiplies σ² and τ².
+    odds : {"smooth", "constant"}
+        Whether the chances of the surfaces may change with the input.
     priors : Priors or None
         None for the default of whoever asks.
 
@@ -45,12 +50,14 @@ class ModelOptions:
     surfaces: int | None = None
     regions: bool = True
     surface_scales: str = "own"
+    odds: str = "constant"
     priors: Priors | None = None
 
     def check(self) -> None:
         """Raise unless every option is known."""
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("surface_scales", self.surface_scales, SURFACE_SCALES)
+        check_choice("odds", self.odds, ODDS)
         if self.surfaces is not None and (isinstance(self.surfaces, bool) or self.surfaces != 1):
             raise InvalidInputError(
                 f"surfaces must be None (any number) or 1 (an ordinary GP), but got {self.surfaces!r}."
@@ -77,5 +84,6 @@ class ModelOptions:
             scale_shape=OWN_SCALE_SHAPE if own else 0.0,
             local=LOCAL if regions else 0.0,
             grades=OWN_GRADES if regions else (1.0,),
+            odds=SMOOTH_ODDS if several and self.odds == "smooth" else (1.0,),
             one_surface=not several,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, softmax
@@ -19,6 +20,9 @@ from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, sol
 from infgp.core.model import Data, Model, State, Surface, by_label, covariance, grades_from_prior, log_prior
 from infgp.core.partition import IntArray
 from infgp.core.places import log_cohesion_ratios
+
+#: Probability below which a kind of odds is left out of predictions.
+UNLIKELY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +164,7 @@ class Conditioned:
     model: Model
     _known: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
     _plain: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
+    _odds: list[Any] = field(default_factory=list, init=False, repr=False)
 
     @cached_property
     def residual(self) -> FloatArray:
@@ -196,16 +201,38 @@ class Conditioned:
         """Log density of the rewards of a surface's members."""
         return self.plain(label).log_evidence(self.model.scale_shape)
 
+    def odds_at(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Probabilities of the kinds of odds given the labels, and what each kind says of the occupied surfaces.
+
+        Shapes (kinds,), (kinds, m, K) and (kinds, m): the chances of the surfaces and how uncertain they are
+        (:meth:`infgp.core.odds.Seating.chances`). Kinds that are improbable are left out. Remembered for the last `at`.
+        """
+        if not (self._odds and self._odds[0] is at):
+            kinds = [int(kind) for kind in np.flatnonzero(self._kinds > UNLIKELY)]
+            parts = [self.data.seating.chances(kind, self.state.labels, at) for kind in kinds]
+            chances, spread = (np.array(part) for part in zip(*parts, strict=True))
+            self._odds[:] = [at, (self._kinds[kinds] / self._kinds[kinds].sum(), chances, spread)]
+        known: tuple[FloatArray, FloatArray, FloatArray] = self._odds[1]
+        return known
+
+    @cached_property
+    def _kinds(self) -> FloatArray:
+        return self.data.seating.kinds(self.state.labels, self.model.odds)
+
     def log_urn(self, at: FloatArray) -> FloatArray:
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""
         state, data, model = self.state, self.data, self.model
         log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
         if model.one_surface:
             log_counts[-1] = -np.inf
-        if not model.local:
-            return np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
-        who = data.nearest_to(at)
-        return np.asarray(log_counts + log_cohesion_ratios(state.labels, who, data.places, model.local))
+        out = np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
+        if len(model.odds) > 1 and log_counts.size > 2:
+            likely, chances, _ = self.odds_at(at)
+            shares = np.einsum("k,kml->ml", likely, chances)
+            out = np.column_stack((np.log(state.labels.size * shares), out[:, -1]))
+        if model.local:
+            out = out + log_cohesion_ratios(state.labels, data.nearest_to(at), data.places, model.local)
+        return np.asarray(out)
 
     def urn_weights(self, at: FloatArray) -> FloatArray:
         """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; (m, K + 1)."""

@@ -102,9 +102,23 @@ class TargetWeights:
         others = set(rare.tolist()) - set(given.main_labels(given.data.x).tolist())
         return [label for label in sorted(others) if gain(label) < math.log(LIKELIER)]
 
+    def spread(self, at: FloatArray, weights: FloatArray, means: FloatArray) -> FloatArray:
+        """Variance of Σ_l w_l μ_l through what is not known of the weights w, shape (m,); `means` are μ, (m, K + 1)."""
+        given = self.given
+        if self.target != "mean" or len(given.model.odds) == 1 or given.state.n_surfaces == 1:
+            return np.zeros(at.shape[0])
+        likely, chances, spread = given.odds_at(at)
+        factor = weights[:, :-1] / np.einsum("k,kml->ml", likely, chances)  # of places
+        by_kind = chances * factor
+        by_kind /= by_kind.sum(axis=2, keepdims=True)
+        middle = np.einsum("kml,ml->km", by_kind, means[:, :-1])
+        square = np.einsum("kml,ml->km", by_kind, means[:, :-1] ** 2)
+        within = likely @ (spread * np.maximum(square - middle**2, 0.0))
+        return np.asarray(within + likely @ (middle - likely @ middle) ** 2)
+
     def labels(self) -> list[int]:
         """Surfaces that count somewhere."""
-        if self.given.model.local:
+        if self.given.model.local or len(self.given.model.odds) > 1:
             every = range(self.given.state.n_surfaces + (self.target in ("mean", "surface")))
             return [label for label in every if label not in self.clutter]
         return [int(label) for label in np.flatnonzero(self(self.given.data.x[:1])[0])]
@@ -144,14 +158,14 @@ class TargetLaw:
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
-        mean, variance, weights = trend(at) @ self.beta, np.zeros(at.shape[0]), self.weights(at)
+        weights, variance = self.weights(at), np.zeros(at.shape[0])
+        means = np.zeros(weights.shape)
         for label, law in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
-            w = weights[here, label]
-            m, v = law(at[here])
-            mean[here] += w * m
-            variance[here] += w * w * v
-        return mean, np.maximum(variance, LEAST_VARIANCE)
+            means[here, label], v = law(at[here])
+            variance[here] += weights[here, label] ** 2 * v
+        variance += self.weights.spread(at, weights, means)
+        return trend(at) @ self.beta + np.sum(weights * means, axis=1), np.maximum(variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""

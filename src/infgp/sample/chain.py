@@ -302,6 +302,7 @@ def drive(
 #: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
 COLLAPSED_SWEEP: tuple[Move, ...] = (
     assign,
+    hyper.draw_odds,
     hyper.draw_nu,
     *(split_merge,) * SPLIT_MERGE_TRIES,
     hyper.draw_beta,
@@ -323,7 +324,8 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
     >>> state.labels.size, deeds["split or merger"][0]
     (9, 2)
     """
-    state = hyper.draw_nu(rng, assign(rng, state, data, model), data, model)
+    state = hyper.draw_odds(rng, assign(rng, state, data, model), data, model)
+    state = hyper.draw_nu(rng, state, data, model)
     priors, tries, deeds = prior_numbers(model, data), SPLIT_MERGE_TRIES if data.y.size > 1 else 0, Deeds()
 
     def moves(setting: compiled.Setting, chain: compiled.MutableState) -> None:

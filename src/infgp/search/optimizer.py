@@ -75,6 +75,8 @@ class Optimizer:
         there. False is the paper's model. Without effect where `surfaces` is 1.
     surface_scales : {"own", "shared"}, default="own"
         Whether every surface has a scale of its own that multiplies its variance and its noise.
+    odds : {"constant", "smooth"}, default="constant"
+        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`).
     priors : Priors or None, default=None
         In standardised units; None for :func:`infgp.search.learning.search_priors`.
     bend : bool or None, default=None
@@ -110,6 +112,7 @@ class Optimizer:
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
+        odds: str = "constant",
         priors: Priors | None = None,
         bend: bool | None = None,
     ) -> None:
@@ -120,7 +123,7 @@ class Optimizer:
             raise InvalidInputError("direction must have an entry for each objective, but is empty.")
         strategy = Strategy(target, acquisition, Exploration.of(exploration), gradients)
         strategy.check()
-        options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, priors)
+        options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors)
         options.check()
         if bend is not None and not isinstance(bend, bool):
             raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")

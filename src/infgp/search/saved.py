@@ -284,4 +284,5 @@ def _state(entry: Mapping[str, Any]) -> State:
         tau2=np.array(entry["tau2"], dtype=np.float64),
         scale=np.array(entry["scale"], dtype=np.float64),
         grade=np.array(entry["grade"], dtype=np.int64),
+        odds=int(entry["odds"]),
     )

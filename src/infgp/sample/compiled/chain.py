@@ -15,6 +15,7 @@ class Setting(NamedTuple):
 
     kernel : code;  x : inputs (n, d);  h : trend regressors (n, p);  y, noise : rewards and known noise (n,)
     shape : a of the surfaces' own scales;  local, places : π and the graph of the inputs
+    odds : the kind of odds at hand
     grades : prior probabilities of the grades
     """
 
@@ -26,6 +27,7 @@ class Setting(NamedTuple):
     shape: float
     local: float
     places: Any
+    odds: Any
     grades: Any
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
+from infgp.core.odds import log_tilt_if, seat_all, seat_one
 from infgp.core.places import cut_edges, leaving, log_cohesion
 from infgp.sample.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror, pick
 
@@ -331,6 +332,7 @@ def label_sweep(
     shape: float,
     places: Any,
     local: float,
+    odds: Any,
 ) -> int:
     """Visit the observations in the order `visits` and redraw each label by urn times predictive density.
 
@@ -344,6 +346,10 @@ def label_sweep(
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """
     log_p, v = np.empty(r.size + 1), np.zeros(r.size)
+    smooth = odds.follow.shape[0]  # 0 for constant odds
+    shares, seated, norms = np.zeros((smooth, r.size + 1)), np.zeros((smooth, r.size + 1)), np.zeros(smooth)
+    if smooth > 0:
+        seat_all(labels, odds, shares, seated, norms)
     cuts = cut_edges(places.near, labels, r.size + 1)
     top: Any = np.int64(0)  # one more than the largest label in use
     for label in range(r.size):
@@ -359,7 +365,14 @@ def label_sweep(
             i, own, top, grade, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape,
             places, local, labels, cuts, log_p,
         )  # fmt: skip
+        if smooth > 0:
+            seat_one(odds.rank[i], own, -1.0, odds, shares, seated, norms)
+            for label in range(width):
+                if log_p[label] > -np.inf:
+                    log_p[label] += log_tilt_if(odds.rank[i], label, labels, odds, shares, seated, norms)
         chosen = pick(log_p, width, uniforms[position], own)
+        if smooth > 0:
+            seat_one(odds.rank[i], chosen, 1.0, odds, shares, seated, norms)
         if chosen == own:
             continue
         changed += 1

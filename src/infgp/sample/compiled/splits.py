@@ -9,6 +9,7 @@ import numpy as np
 
 from infgp.core.jit import jit
 from infgp.core.model import ROUGHER
+from infgp.core.odds import log_tilt
 from infgp.core.places import log_cohesion
 from infgp.sample.compiled.chain import cells, entries, group_order, own_inputs, relabel, residual, rows
 from infgp.sample.compiled.densities import (
@@ -196,6 +197,15 @@ def log_seats(sides: Any) -> float:
 
 
 @jit()
+def relabelled(labels: Any, pool: Any, order: Any, sides: Any, first: int, second: int) -> Any:
+    """The labels with those of the observations `pool` changed to `first` or `second`, by their side in `order`."""
+    out = labels.copy()
+    for p in range(order.size):
+        out[pool[order[p]]] = second if sides[p] == 1 else first
+    return out
+
+
+@jit()
 def split_or_merge(
     setting: Any,
     chain: Any,
@@ -274,6 +284,11 @@ def split_or_merge(
         # The inverse gamma in log τ², in which the step is taken: a density of τ² times τ².
         log_ratio += a * shift - b * (1.0 / apart - 1.0 / together)
     log_ratio -= log_q
+    if setting.odds.follow.shape[0] > 0:
+        beside = relabelled(labels, pool, order, sides, first, n if splits else second)
+        relabel(beside)
+        log_ratio += log_tilt(beside, setting.odds)
+        log_ratio -= log_tilt(relabelled(labels, pool, order, np.zeros_like(sides), first, first), setting.odds)
 
     if not threshold < (log_ratio if splits else -log_ratio):
         return False
@@ -343,6 +358,9 @@ def reallocate(
         if m < n:
             log_ratio += rest_log_evidence(setting, chain, r, rest, moved, chain.phi)
             log_ratio -= rest_log_evidence(setting, chain, r, rest, tau2, chain.phi)
+    if setting.odds.follow.shape[0] > 0:
+        log_ratio += log_tilt(relabelled(labels, pool, order, sides, first, second), setting.odds)
+        log_ratio -= log_tilt(labels, setting.odds)
     if not threshold < log_ratio:
         return False
     kept, other = chain.grade[i], chain.grade[j]

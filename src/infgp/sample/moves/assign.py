@@ -126,6 +126,7 @@ def _visit(
         model.scale_shape,
         data.places,
         model.local,
+        data.seating.odds(state.odds),
     )
     if not changed:
         return labels, 0.0

@@ -41,6 +41,7 @@ def changed(
         shape=model.scale_shape,
         local=model.local,
         places=data.places,
+        odds=data.seating.odds(state.odds),
         grades=np.array(model.grades),
     )
     change(setting, chain)
@@ -53,6 +54,7 @@ def changed(
         sigma2=np.array([sigma2]),
         tau2=np.array([tau2]),
         grade=by_label(model, chain.labels, chain.grade),
+        odds=state.odds,
     )
 
 

@@ -1,4 +1,4 @@
-"""Hyperparameters given the labels, with the surfaces integrated out: β, ν, grades, σ², τ² and ℓ."""
+"""Hyperparameters given the labels, with the surfaces integrated out: odds, β, ν, grades, σ², τ² and ℓ."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ def draw_nu(rng: np.random.Generator, state: State, data: Data, model: Model) ->
     odds = (prior.shape + k - 1.0) / (n * rate)
     shape = prior.shape + k - (0.0 if rng.random() * (1.0 + odds) < odds else 1.0)
     return replace(state, nu=float(rng.standard_gamma(shape) / rate))
+
+
+def draw_odds(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
+    """The kind of the odds given the labels, from all kinds at once."""
+    if len(model.odds) == 1:
+        return state
+    return replace(state, odds=int(rng.choice(len(model.odds), p=data.seating.kinds(state.labels, model.odds))))
 
 
 def draw_beta(rng: np.random.Generator, state: State, data: Data, model: Model) -> State:
