@@ -14,6 +14,7 @@ from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, Miss
 if TYPE_CHECKING:
     from infgp.core.priors import Priors
     from infgp.estimator import InfiniteGP
+    from infgp.predict.law import Law
     from infgp.run import Result, maximize, minimize
     from infgp.search.optimizer import Optimizer
     from infgp.space import Choice, Float, Int
@@ -28,6 +29,7 @@ __all__ = [
     "InfiniteGP",
     "Int",
     "InvalidInputError",
+    "Law",
     "MissingExtraError",
     "NumericalError",
     "Optimizer",
@@ -45,6 +47,7 @@ _LAZY = {
     "Float": "infgp.space",
     "InfiniteGP": "infgp.estimator",
     "Int": "infgp.space",
+    "Law": "infgp.predict.law",
     "Optimizer": "infgp.search.optimizer",
     "Priors": "infgp.core.priors",
     "Result": "infgp.run",

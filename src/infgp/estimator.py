@@ -20,6 +20,7 @@ from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
 from infgp.core.surface import Conditioned
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
 from infgp.predict import mixture
+from infgp.predict.law import Law
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
@@ -379,6 +380,30 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             mean, std = mixture.main_surface(self._draws(), x)
         mean, std = self._reward_scale.from_standard(mean), self._reward_scale.scale * std
         return (mean, std) if return_std else mean
+
+    def law(self, X: ArrayLike) -> Law:
+        """The law of a further reward at each row of X, noise included: means, quantiles, probabilities, samples.
+
+        It holds points × posterior draws × surfaces Gaussian components in memory; the methods ``predict…`` do not.
+
+        Parameters
+        ----------
+        X : array-like, shape (m, d)
+
+        Returns
+        -------
+        Law
+
+        Examples
+        --------
+        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
+        >>> law = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).law([[0.2], [0.8]])
+        >>> law.mean.shape, bool((law.cvar(0.1) < law.median).all())
+        ((2,), True)
+        """
+        x = self._points(X)
+        with one_blas_thread():
+            return Law(mixture.predictive(self._draws(), x), self._reward_scale)
 
     def predict_density(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
         """Predictive density of reward y[i] at X[i].

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from infgp.core.integrals import powers
 from infgp.core.linalg import FloatArray
 from infgp.errors import InvalidInputError
 
@@ -117,6 +118,16 @@ class RewardScale:
             )
         return cls(float(middle), float(scale))
 
+    @property
+    def unit(self) -> float:
+        """One standard unit, in the user's units."""
+        return self.scale
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest standard reward that a mean counts: it counts all."""
+        return -np.inf, np.inf
+
     def to_standard(self, y: FloatArray) -> FloatArray:
         """Rewards in the model's units."""
         return (y - self.location) / self.scale
@@ -129,6 +140,14 @@ class RewardScale:
     def from_standard(self, y: FloatArray) -> FloatArray:
         """Rewards in the user's units."""
         return self.location + self.scale * y
+
+    def log_slope(self, z: FloatArray) -> FloatArray:
+        """Logarithm of dy/dz at standard rewards."""
+        return np.full(np.shape(z), np.log(self.scale))
+
+    def partial_moments(self, mean: FloatArray, sd: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Integrals of z − mean and (z − mean)² over z ~ N(mean, sd²) up to `below`."""
+        return powers(mean, sd, np.array(-np.inf), below)[1:]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
-from infgp.core.scaling import RewardScale, bend, unbend
+from infgp.core.rewardmap import BentScale, RewardMap
+from infgp.core.scaling import RewardScale, bend
 from infgp.core.surface import Conditioned
 from infgp.errors import NumericalError
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_reward_units, run_collapsed, sweep
@@ -182,14 +183,18 @@ class Learned:
         """The states of the chain, each with its surfaces conditioned on the data."""
         return tuple(Conditioned(state, self.data, self.model) for state in self.chain.states)
 
+    @cached_property
+    def rewards(self) -> RewardMap:
+        """From the model's units to those of the series."""
+        return BentScale.of(self.chain.scale, self.series.y) if self.bent else self.chain.scale
+
     def to_standard(self, value: float) -> float:
         """A value in the model's units."""
-        z = self.chain.scale.to_standard(np.array([value]))
-        return float((bend(z) if self.bent else z)[0])
+        return float(self.rewards.to_standard(np.array([value]))[0])
 
     def from_standard(self, z: FloatArray) -> FloatArray:
         """Values in the units of the series."""
-        return np.asarray(self.chain.scale.from_standard(unbend(z) if self.bent else z))
+        return self.rewards.from_standard(z)
 
 
 def standard_data(series: Series, scale: RewardScale, bent: bool) -> Data:

@@ -18,6 +18,8 @@ from infgp.core.options import ModelOptions
 from infgp.core.priors import Priors
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.predict.law import Law
+from infgp.predict.mixture import predictive
 from infgp.predict.targets import MeanTarget
 from infgp.search import recommending, saved
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
@@ -445,6 +447,40 @@ class Optimizer:
             return columns[0]
         return np.column_stack([mean for mean, _ in columns]), np.column_stack([std for _, std in columns])
 
+    def law(self, points: Sequence[Mapping[str, object]], objective: int = 0) -> Law:
+        """The law of a further reward at some points, noise included. Asking for it does not change what comes next.
+
+        Nothing is set aside: outliers are part of the law, in contrast to what :meth:`predict` says with the default
+        `target`. The posterior states are those of :meth:`predict` and :meth:`recommend`.
+
+        Parameters
+        ----------
+        points : sequence of points
+        objective : int, default=0
+            Index of the objective, where there are several.
+
+        Raises
+        ------
+        InvalidInputError
+            Before any reward has been told.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, x)
+        >>> law = optimizer.law([{"x": 0.5}, {"x": 0.7}])
+        >>> law.mean.shape, law.quantile([0.1, 0.9]).shape
+        ((2,), (2, 2))
+        >>> bool(law.probability(0.6)[1] > 0.5)
+        True
+        """
+        at, k = self.space.to_unit(points), self._index(objective)
+        with one_blas_thread():
+            learned = self._believe("predict", constrained=False)[2][k]
+            return Law(predictive(learned.draws, at), learned.rewards, self._setup.signs[k])
+
     def learned(self, objective: int = 0) -> Learned:
         """What the search knows of an objective, in the model's units. Asking for it does not change what comes next.
 
@@ -459,9 +495,7 @@ class Optimizer:
         """
         standing = self._standing
         problem = self._setup.problem(self._told(standing))
-        if check_int("objective", objective, 0) >= len(self.directions):
-            raise InvalidInputError(f"objective must be below {len(self.directions)}, but got {objective!r}.")
-        name, series = list(problem.objectives.items())[objective]
+        name, series = list(problem.objectives.items())[self._index(objective)]
         if not series.y.size:
             raise InvalidInputError("Nothing is known yet: tell at least one reward first.")
         with one_blas_thread():
@@ -485,6 +519,11 @@ class Optimizer:
         objectives = [learn(name, series) for name, series in problem.objectives.items()]
         limits = problem.constraints.items() if constrained else ()
         return rng, log, objectives, [learn(name, series) for name, series in limits]
+
+    def _index(self, objective: int) -> int:
+        if check_int("objective", objective, 0) >= len(self.directions):
+            raise InvalidInputError(f"objective must be below {len(self.directions)}, but got {objective!r}.")
+        return int(objective)
 
     def _single(self, what: str) -> None:
         if len(self.directions) > 1:
