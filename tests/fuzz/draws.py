@@ -84,6 +84,7 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
         "priors": ["Priors"],
         "gradients": [True],
         "ard": [False],
+        "odds": ["smooth"],
         "bend": [True, False],
     }
     drawn = {name: values[rng.integers(len(values))] for name, values in rare.items() if rng.random() < 0.2}

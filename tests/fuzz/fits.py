@@ -31,6 +31,7 @@ def make(rng: np.random.Generator) -> dict[str, Any]:
         "regions": bool(rng.integers(2)),
         "surface_scales": ["own", "shared"][rng.integers(2)],
         "sampler": "truncated" if not noisy and rng.random() < 0.2 else "collapsed",
+        "odds": ["constant", "smooth"][rng.integers(2)],
         "random_state": int(rng.integers(2**31)),
     }
     rows = [[x[i].tolist(), float(y[i]), float(noise[i])] for i in range(n)]

@@ -1007,8 +1007,10 @@ def tampered(**changes):
         {"grade": [0, 0, 0, 0, 0]},
         {"grade": [0.5, 9]},
         {"grade": []},
+        {"odds": 1},
+        {"odds": -1},
     ],
-    ids=map(str, range(19)),
+    ids=map(str, range(21)),
 )
 def test_chains_that_no_sampler_made_are_refused(change):
     assert Optimizer.from_json(tampered()).ask()

@@ -30,7 +30,7 @@ from infgp.space import Space
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 2
+VERSION = 3
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
@@ -186,7 +186,7 @@ def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> St
         designed=check_int("designed", content["designed"], 0),
         fallbacks=check_int("fallbacks", content["fallbacks"], 0),
         chains={
-            name: chain_from_json(chain, setup.space.d, series[name].y) for name, chain in content["chains"].items()
+            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner.model.odds)) for name, chain in content["chains"].items()
         },
     )
 
@@ -237,11 +237,14 @@ def chain_to_json(chain: WarmChain) -> dict[str, Any]:
     return {"n": chain.n, "unit": unit, "states": [_plain(state) for state in chain.states]}
 
 
-def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray) -> WarmChain:
-    """The chain that :func:`chain_to_json` described; ValueError unless it fits d dimensions and the values `y`."""
+def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int) -> WarmChain:
+    """The chain that :func:`chain_to_json` described; ValueError unless it fits d inputs, the values `y` and the model.
+
+    The model has some `kinds` of odds.
+    """
     n, (location, scale) = check_int("n", entry["n"], 1), map(float, entry["unit"])
     states = tuple(_state(state) for state in entry["states"])
-    if not states or n > y.size or not all(_sound(state, n, d) for state in states):
+    if not states or n > y.size or not all(_sound(state, n, d, kinds) for state in states):
         raise ValueError("chain")
     if not (math.isfinite(location) and 0.0 < scale < math.inf):
         raise ValueError("unit")
@@ -252,7 +255,7 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray) -> WarmChai
     return WarmChain(states, n, RewardScale(location, scale))
 
 
-def _sound(state: State, n: int, d: int) -> bool:
+def _sound(state: State, n: int, d: int, kinds: int) -> bool:
     """Whether a state could have come from a chain for n values of d inputs: compiled code trusts it blindly."""
     shapes = (state.labels.shape, state.beta.shape, state.phi.shape, state.sigma2.shape, state.tau2.shape)
     if shapes != ((n,), (d + 1,), (1, d), (1,), (1,)) or state.scale.ndim != 1 or state.grade.ndim != 1:
@@ -266,6 +269,7 @@ def _sound(state: State, n: int, d: int) -> bool:
         and state.scale.size in (1, surfaces + 1)
         and state.grade.size in (1, surfaces + 1)
         and np.isin(state.grade, np.arange(len(OWN_GRADES))).all()
+        and 0 <= state.odds < kinds
     )
 
 
