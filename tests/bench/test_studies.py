@@ -14,6 +14,7 @@ NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.ste
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
     "diagnosis": ["--methods", "ts-bent"],
+    "general": ["--methods", "infgp-smooth,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
     "odds": ["--methods", "infgp,random"],
     "optuna_sampler": [],

@@ -186,7 +186,8 @@ def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> St
         designed=check_int("designed", content["designed"], 0),
         fallbacks=check_int("fallbacks", content["fallbacks"], 0),
         chains={
-            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner.model.odds)) for name, chain in content["chains"].items()
+            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner.model.odds))
+            for name, chain in content["chains"].items()
         },
     )
 

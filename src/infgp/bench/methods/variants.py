@@ -18,6 +18,7 @@ from infgp.bench.methods import BOTORCH
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-mean": ("target: the mean, clutter and all", {"target": "mean"}),
+    "infgp-smooth": ("target: the mean; odds that change", {"target": "mean", "odds": "smooth"}),
     "infgp-one": ("one surface, rewards as they are", {"surfaces": 1}),
     "infgp-one-bent": ("one surface, rewards bent", {"surfaces": 1, "bend": True}),
     "infgp-one-ts": ("one surface, Thompson sampling", {"surfaces": 1, "acquisition": "thompson"}),

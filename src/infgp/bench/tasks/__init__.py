@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from infgp.bench.core import Task
+from infgp.bench.tasks.general import GENERAL, general_task
 from infgp.bench.tasks.hpo import DATASETS, hpobench_task, mnist_task
 from infgp.bench.tasks.nas import nasbench201_task
 from infgp.bench.tasks.noisy import Problem, noisy_task
@@ -47,6 +48,8 @@ def task(name: str) -> Task:
     """
     if name in ODDS:
         return odds_task(name)
+    if name in GENERAL:
+        return general_task(name)
     if Problem.of(name) is not None:
         return noisy_task(name)
     if name not in TASKS:

@@ -1,0 +1,98 @@
+"""Whose recommendation is best where the reward law carries the value: chances, sizes and spreads that depend on x?
+
+The tasks are those of `infgp.bench.tasks.general`, with exact means. No uniform points in between.
+
+    python -m studies.general [--seeds 5] [--tasks a,b] [--methods a,b] [--jobs 2]     # goes on where it stopped
+    python -m studies.general --quick      # one task, 20 evaluations; writes nothing
+    python -m studies.general --table      # writes results/general/table.md
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import numpy as np
+
+from infgp.bench.methods import METHODS
+from infgp.bench.methods.variants import FITTED, VARIANTS
+from infgp.bench.pool import measure_with
+from infgp.bench.statistics import by_task
+from infgp.bench.study import FLOOR, Study
+from infgp.bench.tables import ratio, table
+from infgp.bench.tasks import task
+from infgp.bench.tasks.general import DIMENSIONS, GENERAL, LAWS
+
+ALL = METHODS | VARIANTS | FITTED
+#: What the others are compared with: an ordinary GP in the same code.
+REFERENCE = "infgp-one"
+TEXT = f"""\
+Regret, 1 being that of a uniform point: mean over runs (number of seeds). The last lines have the geometric mean over
+tasks and seeds of the ratio to `{REFERENCE}`, an ordinary GP in the same code, on the same seeds (95 % interval; a
+regret of the recommendation counts at least {FLOOR:g})."""
+
+
+@cache
+def uniform(name):
+    """Regret of a uniform point of a task."""
+    made = task(name)
+    x = np.random.default_rng(0).random((20_000, made.d))
+    return made.best - float(made.expected(x).mean())
+
+
+def final(record):
+    """Regret of the recommendation."""
+    return record["recommend_regret"] / uniform(record["task"])
+
+
+def along(record):
+    """Mean regret of the evaluated points."""
+    return float(np.mean(record["regret"])) / uniform(record["task"])
+
+
+def settled(mine, method):
+    """The runs of a method that ended with a recommendation, by seed."""
+    return {seed: record for seed, record in mine.get(method, {}).items() if "recommend_regret" in record}
+
+
+def one_table(runs, methods, value):
+    """Tasks in rows, methods in columns."""
+    rows = []
+    for name in (f"{law}-d{d}" for d in DIMENSIONS for law in LAWS):
+        mine = runs.get(name, {})
+        cells = [[value(r) for r in settled(mine, method).values()] for method in methods]
+        if any(cells):
+            rows.append([name, *(f"{np.mean(c):.2f} ({len(c)})" if c else "" for c in cells)])
+    logs = {method: [] for method in methods}
+    for mine in runs.values():
+        for method in methods:
+            for seed, record in settled(mine, method).items():
+                if seed in settled(mine, REFERENCE):
+                    pair = value(record), value(mine[REFERENCE][seed])
+                    logs[method].append(float(np.diff(np.log(np.maximum(pair[::-1], FLOOR)))[0]))
+    rows.append(["ratio", *(ratio(logs[method]) for method in methods)])
+    return table(["task", *(ALL[method].label for method in methods)], rows)
+
+
+def tables(records):
+    """The recommendation, and what was evaluated on the way."""
+    runs = by_task(records)
+    methods = [m for m in STUDY.methods if any(m in mine for mine in runs.values())]
+    parts = [("The recommendation after all evaluations", final), ("The evaluated points, on average", along)]
+    return "\n\n".join([TEXT, *(f"**{title}**\n\n{one_table(runs, methods, value)}" for title, value in parts)])
+
+
+measure = partial(measure_with, ALL)
+STUDY = Study(
+    name="general",
+    text=__doc__,
+    tasks=GENERAL,
+    methods=("infgp", "infgp-mean", "infgp-smooth", REFERENCE, "botorch-logei", "optuna-tpe", "random"),
+    table=tables,
+    seeds=3,
+    quick=("success-d1",),
+    quick_methods=("infgp", "infgp-smooth", REFERENCE),
+    quick_steps=20,
+)
+
+if __name__ == "__main__":
+    raise SystemExit(STUDY.main())
