@@ -28,6 +28,7 @@ from infgp.bench.tasks import (
     tabulate_portfolio,
     task,
 )
+from infgp.bench.tasks.general import GENERAL
 from infgp.errors import InvalidInputError
 
 REPO = Path(__file__).parents[2]
@@ -130,6 +131,16 @@ def test_expected_is_the_mean_of_draws(name, rng):
         draws = np.array([built.draw(rng, x) for _ in range(2000)])
         error = draws.std() / np.sqrt(len(draws))
         assert abs(draws.mean() - built.expected(x[None])[0]) < 4.5 * error + 1e-9
+
+
+@pytest.mark.parametrize("name", GENERAL)
+def test_general_rewards_have_the_expected_mean_and_nothing_beats_the_best(name, rng):
+    """|z| < 5 for 33 tasks, rare rewards being drawn often enough."""
+    built = load(name)
+    assert built.expected(rng.random((50_000, built.d))).max() <= built.best
+    x = rng.random(built.d)
+    draws = np.array([built.draw(rng, x) for _ in range(4000)])
+    assert abs(draws.mean() - built.expected(x[None])[0]) < 5.0 * draws.std() / np.sqrt(len(draws)) + 1e-9
 
 
 class TestSynthetic:
