@@ -12,21 +12,16 @@ tests/test_fuzz.py finds it.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from infgp.bench.provenance import commit
-from tests.fuzz.hunt import KINDS, Tally, alone, as_text, case_of, hunt, orders_of, smaller
+from tests.fuzz.hunt import KINDS, alone, as_text, case_of, hunt, orders_of, smaller
+from tests.fuzz.record import RECORD, Tally, read, table, tally_of, write
 
 #: Where the cases that once failed are kept.
 KEPT = Path(__file__).with_name("kept")
-#: What was tried, by kind.
-RECORD = Path("results", "reliability", "fuzz.json")
 #: Seconds between two times that the record is written.
 EVERY = 20.0
 
@@ -38,17 +33,6 @@ def keep(kind: str, number: int, found: str) -> str:
     path = KEPT / f"{kind}-{number}.json"
     path.write_text(as_text({"kind": kind, "case": case}) + "\n")
     return f"{kind} {number}: {found}\n    kept in {path}; again: python -m tests.fuzz --kinds {kind} --only {number}"
-
-
-def table(record: dict[str, Any]) -> str:
-    """The record as a Markdown table."""
-    head = "| kind | cases | findings | longest case, s | CPU minutes | last commit |\n|---|---|---|---|---|---|"
-    rows = (
-        f"| {kind} | {entry['cases']:,} | {len(entry['findings'])} | {entry['longest']:.1f} "
-        f"| {entry['seconds'] / 60.0:.0f} | {entry['commit']} |"
-        for kind, entry in record.items()
-    )
-    return "\n".join([head, *rows]).replace(",", " ")
 
 
 def main() -> int:
@@ -63,15 +47,14 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help=f"add to {RECORD}, and go on where it stops")
     parser.add_argument("--table", action="store_true", help="print the record and leave")
     given = parser.parse_args()
-    record = read()
     if given.table:
-        print(table(record))
+        print(table(read()))
         return 0
     if given.only is not None:
         found = [f"{kind}: {alone(kind, case_of(kind, given.only))}" for kind in given.kinds]
         print(*found, sep="\n")
         return 0
-    tallies = {kind: Tally(**_known(record.get(kind, {}))) if given.record else Tally() for kind in given.kinds}
+    tallies = {kind: tally_of(read(), kind) if given.record else Tally() for kind in given.kinds}
     orders = (
         order
         for order in orders_of(given.kinds, given.seed, given.cases)
@@ -94,24 +77,6 @@ def main() -> int:
     for kind, tally in tallies.items():
         print(f"{tally.cases} {kind}, longest {tally.longest:.1f} s ({tally.slowest}), {len(tally.findings)} findings")
     return int(any(len(tally.findings) > before[kind] for kind, tally in tallies.items()))
-
-
-def _known(entry: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name != "commit"}
-
-
-def read() -> dict[str, Any]:
-    """What was tried, by kind."""
-    record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    return record
-
-
-def write(tallies: dict[str, Tally]) -> None:
-    """Write what was tried so far; another process may have written of other kinds."""
-    record = read()
-    record.update({kind: {**asdict(tally), "commit": commit()} for kind, tally in tallies.items()})
-    RECORD.parent.mkdir(parents=True, exist_ok=True)
-    RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A hunt that is guided by which lines a text reaches: saved optimizers, space files and storage URLs.
 
-    python -m tests.fuzz.coverage files|spaces|urls [--seconds 60]     # needs the extra "fuzz" (atheris)
+    python -m tests.fuzz.coverage files|spaces|urls [--seconds 60] [--record]     # needs the extra "fuzz" (atheris)
 
 What it has found interesting is kept in .fuzz/NAME, so that the next run goes on from there. A text that fails is
 written to .fuzz/NAME-crash-….
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -22,6 +24,7 @@ with warnings.catch_warnings(), atheris.instrument_imports(include=["infgp"], ex
     import infgp.app.storage
 
 from tests.fuzz import files, texts
+from tests.fuzz.record import RECORD, read, tally_of, write
 
 #: Where texts are kept.
 FOLDER = Path(".fuzz")
@@ -61,12 +64,32 @@ def seeds(name: str) -> list[bytes]:
 TARGETS = {"files": saved, "spaces": texts.read, "urls": url}
 
 
+def recorded(name: str, seconds: int) -> int:
+    """Hunt in a process of its own, which atheris ends, and add what was tried to the record; returns its exit code."""
+    command = [sys.executable, "-m", "tests.fuzz.coverage", name, "--seconds", str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    stats = dict(re.findall(r"stat::(\w+):\s+(\d+)", done.stderr))
+    kind = f"{name}, guided"
+    tally = tally_of(read(), kind)
+    tally.cases += int(stats["number_of_executed_units"])
+    tally.seconds += seconds
+    tally.longest = max(tally.longest, float(stats["slowest_unit_time_sec"]))
+    if done.returncode:
+        tally.findings.append(next(line for line in done.stderr.splitlines() if "ERROR" in line))
+    write({kind: tally})
+    print(f"{tally.cases} {kind}, {len(tally.findings)} findings")
+    return done.returncode
+
+
 def main() -> None:
     """The command; atheris ends the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=TARGETS)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--record", action="store_true", help=f"add what was tried to {RECORD}")
     given = parser.parse_args()
+    if given.record:
+        raise SystemExit(recorded(given.name, given.seconds))
     corpus = FOLDER / given.name
     corpus.mkdir(parents=True, exist_ok=True)
     for k, text in enumerate(seeds(given.name)):

@@ -12,7 +12,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -29,17 +28,6 @@ LONGEST = 30.0
 PATIENCE = 120.0
 #: Seconds that a process may take to start.
 STARTING = 120.0
-
-
-@dataclass
-class Tally:
-    """What was tried of one kind, and what was found."""
-
-    cases: int = 0
-    seconds: float = 0.0
-    longest: float = 0.0
-    slowest: int | None = None
-    findings: list[str] = field(default_factory=list)
 
 
 def case_of(kind: str, number: int) -> dict[str, Any]:
