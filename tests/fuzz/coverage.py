@@ -22,6 +22,7 @@ with warnings.catch_warnings(), atheris.instrument_imports(include=["infgp"], ex
     import infgp  # but for compiled code
     import infgp.app.spacefile
     import infgp.app.storage
+    import infgp.search.optimizer
 
 from tests.fuzz import files, texts
 from tests.fuzz.record import RECORD, read, tally_of, write
