@@ -4,13 +4,16 @@ import faulthandler
 import json
 import os
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.fuzz import hunt, machines
 from tests.fuzz.__main__ import KEPT
 from tests.fuzz.hunt import KINDS, alone, attempt, case_of, module, orders_of, smaller
+from tests.fuzz.record import read, table
 
+ROOT = Path(__file__).parents[1]
 #: Cases of each kind in a short run.
 FEW = {"histories": 4, "fits": 10, "studies": 3, "runs": 8, "files": 60, "texts": 200}
 
@@ -74,3 +77,10 @@ def test_the_hunt_goes_on_after_a_crash(bad, monkeypatch):
 def test_a_case_is_made_smaller(bad):
     case = {"steps": ["a", "b", "raise", "c", "d"], "options": {"kernel": "se"}}
     assert smaller("bad", case, "IndexError: raw") == {"steps": ["raise"], "options": {}}
+
+
+def test_the_table_in_the_docs_is_that_of_the_record(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    record = read()
+    assert table(record) in Path("docs", "reliability.md").read_text()
+    assert all(entry["cases"] > 0 for entry in record.values())
