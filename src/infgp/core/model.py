@@ -70,9 +70,11 @@ class Data:
 
         They are remembered for the last `at`: several states of a chain are asked about the same points in turn.
         """
-        if not (self._nearest and self._nearest[-1][0] is at):
-            self._nearest[:] = [(at, nearest(self.x, at, ties(*self.x.shape)))]
-        return self._nearest[-1][1]
+        last = self._nearest[-1] if self._nearest else None
+        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
+            last = at, nearest(self.x, at, ties(*self.x.shape))
+            self._nearest[:] = [last]
+        return last[1]
 
     def noisier(self, variance: float) -> Data:
         """The same with `variance` added to the known noise of every reward."""

@@ -119,16 +119,17 @@ class Seating:
 
         They are remembered for the last `at`: several states of a chain are asked about the same points in turn.
         """
-        if not (self._last and self._last[0] is at):
-            self._last[:] = [at, {}]
-        if kind not in self._last[1]:
+        last = self._last[-1] if self._last else None
+        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
+            last = at, {}
+            self._last[:] = [last]
+        if kind not in last[1]:
             half = solve_lower(self._of(kind)[1], self._covariance(kind, at))
-            self._last[1][kind] = half, np.maximum(STRENGTH - np.einsum("ij,ij->j", half, half), 0.0)
-        known: tuple[FloatArray, FloatArray] = self._last[1][kind]
-        return known
+            last[1][kind] = half, np.maximum(STRENGTH - np.einsum("ij,ij->j", half, half), 0.0)
+        return last[1][kind]
 
     @cached_property
-    def _last(self) -> list[Any]:
+    def _last(self) -> list[tuple[FloatArray, dict[int, tuple[FloatArray, FloatArray]]]]:
         return []
 
     def chances(self, kind: int, labels: IntArray, at: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, softmax
@@ -164,7 +163,9 @@ class Conditioned:
     model: Model
     _known: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
     _plain: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
-    _odds: list[Any] = field(default_factory=list, init=False, repr=False)
+    _odds: list[tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray]]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     @cached_property
     def residual(self) -> FloatArray:
@@ -207,13 +208,14 @@ class Conditioned:
         Shapes (kinds,), (kinds, m, K) and (kinds, m): the chances of the surfaces and how uncertain they are
         (:meth:`infgp.core.odds.Seating.chances`). Kinds that are improbable are left out. Remembered for the last `at`.
         """
-        if not (self._odds and self._odds[0] is at):
+        last = self._odds[-1] if self._odds else None
+        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
             kinds = [int(kind) for kind in np.flatnonzero(self._kinds > UNLIKELY)]
             parts = [self.data.seating.chances(kind, self.state.labels, at) for kind in kinds]
             chances, spread = (np.array(part) for part in zip(*parts, strict=True))
-            self._odds[:] = [at, (self._kinds[kinds] / self._kinds[kinds].sum(), chances, spread)]
-        known: tuple[FloatArray, FloatArray, FloatArray] = self._odds[1]
-        return known
+            last = at, (self._kinds[kinds] / self._kinds[kinds].sum(), chances, spread)
+            self._odds[:] = [last]
+        return last[1]
 
     @cached_property
     def _kinds(self) -> FloatArray:

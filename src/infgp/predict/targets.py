@@ -177,16 +177,18 @@ class TargetLaw:
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
-        mean, variance, weights = trend(at) @ self.beta, np.zeros(at.shape[0]), self.weights(at)
+        weights, variance = self.weights(at), np.zeros(at.shape[0])
+        means = np.zeros(weights.shape)
         d_mean, d_variance = np.tile(self.beta[1:], (at.shape[0], 1)), np.zeros(at.shape)
         for label, law in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
             w = weights[here, label]
-            m, v, d_m, d_v = law.with_gradients(at[here])
-            mean[here] += w * m
+            means[here, label], v, d_m, d_v = law.with_gradients(at[here])
             variance[here] += w * w * v
             d_mean[here] += w[:, None] * d_m
             d_variance[here] += (w * w)[:, None] * d_v
+        variance += self.weights.spread(at, weights, means)
+        mean = trend(at) @ self.beta + np.sum(weights * means, axis=1)
         known = variance <= LEAST_VARIANCE
         d_variance[known] = 0.0
         return mean, np.where(known, LEAST_VARIANCE, variance), d_mean, d_variance
@@ -194,8 +196,13 @@ class TargetLaw:
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
         """Mean and variance of the target at point a less that at point b."""
         at = np.array([a, b])
-        mean, signed = self.mean(at), self.weights(at) * [[1.0], [-1.0]]
-        parts = (signed[:, label] @ law.joint(at)[1] @ signed[:, label] for label, law in self.surfaces.items())
+        weights, means = self.weights(at), np.zeros((2, self.weights.given.state.n_surfaces + 1))
+        for label, law in self.surfaces.items():
+            means[:, label] = law.mean(at)
+        mean, signed = self.mean(at), weights * [[1.0], [-1.0]]
+        parts = [signed[:, label] @ law.joint(at)[1] @ signed[:, label] for label, law in self.surfaces.items()]
+        if (at[0] != at[1]).any():  # as if the chances at a and b had nothing in common
+            parts.append(self.weights.spread(at, weights, means).sum())
         return float(mean[0] - mean[1]), max(float(sum(parts)), 0.0)
 
 

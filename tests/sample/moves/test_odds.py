@@ -9,10 +9,11 @@ from scipy.special import logsumexp
 
 from infgp import InfiniteGP
 from infgp.core import odds
-from infgp.core.model import Data, prior_draw, simulate_y
-from infgp.core.odds import LENGTHS, Seating, log_tilt, seated_sample
+from infgp.core.model import Data, State, prior_draw, simulate_y
+from infgp.core.odds import LENGTHS, SMOOTH_ODDS, Seating, log_tilt, seated_sample
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.core.surface import Conditioned
+from infgp.predict.targets import TargetLaw
 from infgp.sample import compiled
 from infgp.sample.chain import COLLAPSED_SWEEP, apply
 from infgp.sample.compiled import labels as labels_module
@@ -233,3 +234,23 @@ def test_chances_that_depend_on_the_input_are_learned(rng):
     at = np.array([[0.1], [0.3], [0.7], [0.9]])
     found = InfiniteGP(odds="smooth", n_warmup=60, n_samples=20, random_state=0).fit(x, y).predict(at)
     assert found == pytest.approx([0.1, 0.1, 0.9, 0.9], abs=0.15)
+
+
+def test_what_is_not_known_of_the_chances_adds_to_the_variance(rng):
+    x = np.concatenate((np.linspace(0.0, 0.4, 20), np.linspace(0.6, 1.0, 20)))[:, None]
+    labels = canonical((x[:, 0] > 0.5).astype(int))
+    data, one = Data(x, np.where(labels, 1.0, 0.0)), np.ones(1)
+    state = State(labels, np.zeros(2), 1e-3, np.full((1, 1), 0.01), one, 1e-4 * one)
+    smooth = replace(fixed_model(0.0), odds=SMOOTH_ODDS)
+    law, constant = (TargetLaw.of(Conditioned(state, data, m), "mean") for m in (smooth, fixed_model(0.0)))
+    at = np.array([[0.0], [0.2], [0.5], [0.8], [3.0]])
+    mean, variance = law(at)
+    assert mean[[1, 3]] == pytest.approx([0.05, 0.95], abs=0.1)
+    assert constant(at)[0] == pytest.approx(0.5, abs=0.05)
+    assert variance[2] > 2.0 * variance[1] > 20.0 * constant(at)[1][1]  # at the step more than beside it
+    assert variance[4] > variance[2]  # far away
+    again = law.with_gradients(at)
+    assert again[0] == pytest.approx(mean, abs=1e-9)
+    assert again[1] == pytest.approx(variance, abs=1e-9)
+    assert law.difference(at[1], at[1]) == pytest.approx((0.0, 0.0), abs=1e-9)
+    assert law.difference(at[3], at[1])[0] == pytest.approx(mean[3] - mean[1])
