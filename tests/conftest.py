@@ -9,6 +9,10 @@ def _one_blas_thread():
         yield
 
 
+#: Needs an extra of its own.
+collect_ignore = ["fuzz/coverage.py"]
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20261115)

@@ -2,6 +2,7 @@
 
 import faulthandler
 import json
+import logging
 import os
 import time
 from pathlib import Path
@@ -16,6 +17,16 @@ from tests.fuzz.record import read, table
 ROOT = Path(__file__).parents[1]
 #: Cases of each kind in a short run.
 FEW = {"histories": 4, "fits": 10, "studies": 3, "runs": 8, "files": 60, "texts": 200}
+
+
+@pytest.fixture(autouse=True)
+def loud():
+    """What a hunt has silenced is heard again after it."""
+    loggers = [logging.getLogger(name) for name in ("infgp", "optuna")]
+    before = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, before, strict=True):
+        logger.setLevel(level)
 
 
 @pytest.mark.parametrize("kind", KINDS)

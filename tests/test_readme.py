@@ -58,7 +58,8 @@ def test_what_a_page_names_exists(page):
     files += [f"src/infgp/{name}" for name in re.findall(r"`((?:core|sample|predict|search|app|bench)/\w+\.py)", text)]
     files += [f"src/infgp/sample/{name}" for name in re.findall(r"`(moves/\w+\.py)", text)]
     for module in re.findall(r"python -m ([\w.]+\w)(?![\w$.])", text):
-        files.append(("src/" if module.startswith("infgp") else "") + module.replace(".", "/") + ".py")
+        path = ("src/" if module.startswith("infgp") else "") + module.replace(".", "/")
+        files.append(f"{path}/__main__.py" if (ROOT / path).is_dir() else f"{path}.py")
     missing += [file for file in files if not (ROOT / file).exists()]
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     missing += [name for name in re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)[`\[]", text) if f"def {name}" not in tests]

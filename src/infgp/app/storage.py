@@ -116,19 +116,20 @@ def hide_password(url: str, text: str) -> str:
     >>> hide_password("ann:S3cret@db/x", "cannot reach ann:S3cret@db/x: S3cret")
     'cannot reach ***: ***'
     """
-    found = CERTAIN.fullmatch(url)
+    found, pieces = CERTAIN.fullmatch(url), set[str]()
     if found is None:  # any part of it
         bare = re.sub(r"^[A-Za-z][\w+]*:/+", "", url)
         _, _, after = bare.partition(":")
         secrets = {url, bare, after, *(after[:k] for k, character in enumerate(after) if character == "@")}
         secrets |= {secret.strip("'") for secret in SECRET_SETTING.findall(url)}
-        secrets |= {piece for piece in SEPARATORS.split(bare) if len(piece) > 1}
+        pieces = {piece for piece in SEPARATORS.split(bare) if len(piece) > 1}
     else:  # a misspelt setting of the query may hold a password too, and so may a user without a colon
         secrets = {(found["password"] or "")[1:] or found["user"] or ""}
         secrets.update(SEPARATORS.split(found["query"] or found["options"] or found["settings"] or ""))
-    forms = {form for secret in secrets for form in (secret, unquote(secret), unquote_plus(secret)) if form}
-    for secret in sorted(forms, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
+    for part in sorted(secrets | pieces, key=len, reverse=True):
+        for form in {part, unquote(part), unquote_plus(part)} - {""}:
+            whole = r"\b" if part not in secrets else ""  # a piece may be a part of an ordinary word
+            text = re.sub(f"{whole}{re.escape(form)}{whole}", "***", text)
     return text
 
 
