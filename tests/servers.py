@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from sqlalchemy import create_engine, text
@@ -23,7 +24,7 @@ class Missing(Exception):  # noqa: N818 - no error
     """A server is not installed; says what to install."""
 
 
-class Server:
+class Server(ABC):
     """A server on a free port of this machine, with a password; as another user where we are root, which it refuses."""
 
     password = "S3cret"
@@ -48,21 +49,21 @@ class Server:
     def url(self) -> str:
         return f"{self.scheme}://ann:{self.password}@127.0.0.1:{self.port}/{self.database}"
 
+    @abstractmethod
     def find(self) -> None:
         """Find the programs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def create(self) -> None:
         """Make a database."""
-        raise NotImplementedError
 
+    @abstractmethod
     def start(self) -> None:
         """Start, and wait until it answers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stop(self) -> None:
         """Stop as a crash would: connections are cut, the log is replayed at the next start."""
-        raise NotImplementedError
 
     def remove(self) -> None:
         self.stop()

@@ -185,7 +185,15 @@ def kills_in(records):
 
 def table(records):
     """The counts in Markdown, a row for each storage and function."""
-    titles = ["storage", "function", "runs killed", "workers killed", "trials reported", "of these failed", *COUNTS[4:]]
+    titles = [
+        "storage",
+        "function",
+        "runs killed",
+        "workers killed",
+        "trials reported",
+        "reported as failed",
+        *COUNTS[4:],
+    ]
     rows = []
     for storage, function in sorted({(r["storage"], r["function"]) for r in records}):
         mine = [r for r in records if (r["storage"], r["function"]) == (storage, function)]

@@ -183,7 +183,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             if study.study_name != plan.name:
                 raise StorageError(
                     f"The {name_of(plan.storage)} takes the names {plan.name!r} and {study.study_name!r} for the same "
-                    "and has a study of the latter name; choose another --study."
+                    f"and has a study named {study.study_name!r}; choose another --study."
                 )
             break
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
