@@ -23,6 +23,7 @@ from infgp.core.odds import Seating, log_tilt, seated_sample
 from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.core.places import Places, cut_edges, log_cohesion, nearest, places_of, ties
 from infgp.core.priors import Fixed, Priors
+from infgp.core.remainder import Patterns
 from infgp.errors import InvalidInputError
 
 #: The length-scales of a surface of grade g are the shared length-scales divided by this factor to the power g.
@@ -61,6 +62,11 @@ class Data:
         return Seating(self.x)
 
     @cached_property
+    def patterns(self) -> Patterns:
+        """What regressions of what a belief leaves over need of the inputs."""
+        return Patterns(self.x)
+
+    @cached_property
     def _nearest(self) -> list[tuple[FloatArray, IntArray]]:
         """The last answer of `nearest_to`, if any; shared by all data with the same inputs."""
         return []
@@ -86,7 +92,9 @@ class Data:
 
     def _sharing(self, other: Data) -> Data:
         """Data of the same inputs, with what depends on them alone."""
-        vars(other).update(h=self.h, places=self.places, seating=self.seating, _nearest=self._nearest)
+        vars(other).update(
+            h=self.h, places=self.places, seating=self.seating, patterns=self.patterns, _nearest=self._nearest
+        )
         return other
 
 
