@@ -53,8 +53,8 @@ class Patterns:
     --------
     >>> import numpy as np
     >>> patterns = Patterns(np.linspace(0.0, 1.0, 5)[:, None])
-    >>> values, vectors = patterns.spectrum(0)
-    >>> bool(np.allclose(vectors * values @ vectors.T, patterns.correlation(0, patterns.x)))
+    >>> values, vectors = patterns.spectra
+    >>> bool(np.allclose(vectors[0] * values[0] @ vectors[0].T, patterns.correlation(0, patterns.x)))
     True
     """
 
@@ -69,16 +69,20 @@ class Patterns:
         root = self.root(length)
         return np.asarray(np.exp(-cdist(self.x / root, at / root, "sqeuclidean")))
 
-    def spectrum(self, length: int) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues, shape (n,), and eigenvectors, in columns, of the correlations between the inputs."""
-        if length not in self._spectra:
-            values, vectors = eigh(self.correlation(length, self.x), check_finite=False, driver="evd")
-            self._spectra[length] = np.maximum(values, 0.0), vectors
-        return self._spectra[length]
+    @cached_property
+    def spectra(self) -> tuple[FloatArray, FloatArray]:
+        """For each length-scale, eigenvalues and, in columns, eigenvectors of the correlations between the inputs.
+
+        Shapes (lengths, n) and (lengths, n, n).
+        """
+        pairs = [eigh(self.correlation(k, self.x), check_finite=False, driver="evd") for k in range(len(LENGTHS))]
+        values, vectors = (np.array(part) for part in zip(*pairs, strict=True))
+        return np.maximum(values, 0.0), vectors
 
     @cached_property
-    def _spectra(self) -> dict[int, tuple[FloatArray, FloatArray]]:
-        return {}
+    def shrunk(self) -> FloatArray:
+        """Eigenvalues of (aR + I)⁻¹, shape (lengths, n, strengths)."""
+        return np.asarray(1.0 / (1.0 + self.spectra[0][:, :, None] * np.array(STRENGTHS)))
 
     def at(self, length: int, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Correlations with the rows of `at`, in the basis of the eigenvectors, and their squares; shapes (n, m).
@@ -90,7 +94,7 @@ class Patterns:
             last = at, {}
             self._last[:] = [last]
         if length not in last[1]:
-            turned = self.spectrum(length)[1].T @ self.correlation(length, at)
+            turned = self.spectra[1][length].T @ self.correlation(length, at)
             last[1][length] = turned, turned * turned
         return last[1][length]
 
@@ -192,29 +196,23 @@ class Remainder:
         total, constants = e.sum(), np.append(0.0, strengths)
         left = e @ e - constants * total**2 / (1.0 + constants * n)
         log_flat = _log_evidence(left, np.log1p(constants * n), n) + math.log(CONSTANT / constants.size)
-        turned, log_shape = [], []
-        prior = math.log((1.0 - CONSTANT) / (len(LENGTHS) * strengths.size))
-        for length in range(len(LENGTHS)):
-            values, vectors = patterns.spectrum(length)
-            turned.append(vectors.T @ e)
-            grown = 1.0 + np.outer(values, strengths)
-            quadratic = (turned[-1] ** 2) @ (1.0 / grown)
-            log_shape.append(_log_evidence(quadratic, np.log(grown).sum(axis=0), n) + prior)
-        chance = softmax(np.concatenate((log_flat, *log_shape)))
-        chance = np.where(chance < UNLIKELY, 0.0, chance) if chance.max() > UNLIKELY else chance
+        turned, shrunk = np.einsum("lij,i->lj", patterns.spectra[1], e), patterns.shrunk
+        quadratic = np.einsum("lj,ljs->ls", turned**2, shrunk)
+        prior = math.log((1.0 - CONSTANT) / quadratic.size)
+        log_shape = _log_evidence(quadratic, -np.log(shrunk).sum(axis=1), n) + prior
+        chance = softmax(np.concatenate((log_flat, log_shape.ravel())))
+        chance[chance < min(UNLIKELY, chance.max())] = 0.0
         chance /= chance.sum()
-        flat, rest = chance[: constants.size], chance[constants.size :].reshape(len(LENGTHS), -1)
-        centres = constants * total / (1.0 + constants * n)
-        likely = softmax(log_flat)
+        flat, rest = chance[: constants.size], chance[constants.size :].reshape(quadratic.shape)
+        centres, likely = constants * total / (1.0 + constants * n), softmax(log_flat)
         mean = float(likely @ centres)
         variance = float(likely @ (left / n * constants / (1.0 + constants * n) + (centres - mean) ** 2))
         shapes = []
         for length in np.flatnonzero(rest.any(axis=1)).tolist():
             j = np.flatnonzero(rest[length])
-            shrunk = 1.0 / (1.0 + np.outer(patterns.spectrum(length)[0], strengths[j]))
-            weights = shrunk * turned[length][:, None]
-            noise = unit**2 * (turned[length] @ weights) / n
-            shapes.append(Shape(length, rest[length, j], strengths[j], noise, unit * weights, shrunk))
+            own = shrunk[length][:, j]
+            weights, noise = unit * turned[length][:, None] * own, unit**2 * quadratic[length, j] / n
+            shapes.append(Shape(length, rest[length, j], strengths[j], noise, weights, own))
         return cls(patterns, float(flat.sum()), unit * mean, unit**2 * variance, tuple(shapes))
 
     def mean(self, at: FloatArray) -> FloatArray:
@@ -240,7 +238,7 @@ class Remainder:
         """Gradient of the mean, shape (m, d)."""
         out = np.zeros(at.shape)
         for shape in self.shapes:
-            vectors, root = self.patterns.spectrum(shape.length)[1], self.patterns.root(shape.length)
+            vectors, root = self.patterns.spectra[1][shape.length], self.patterns.root(shape.length)
             coefficient = vectors @ (shape.weights @ (shape.chance * shape.strength))
             pulls = (self.patterns.correlation(shape.length, at) * coefficient[:, None]).T
             out += (pulls @ self.patterns.x - at * pulls.sum(axis=1)[:, None]) * (2.0 / root**2)
@@ -313,7 +311,7 @@ def draw_remainder(rng: np.random.Generator, left: Remainder, missed: FloatArray
     phase = rng.uniform(0.0, 2.0 * np.pi, FEATURES)
     amplitude = math.sqrt(2.0 * strength * noise / FEATURES) * rng.standard_normal(FEATURES)
     prior = np.cos(patterns.x @ omega.T + phase) @ amplitude
-    vectors = patterns.spectrum(shape.length)[1]
+    vectors = patterns.spectra[1][shape.length]
     gap = missed - prior - math.sqrt(noise) * rng.standard_normal(n)
     coefficient = strength * (vectors @ (shape.shrunk[:, j] * (vectors.T @ gap)))
     return DrawnRemainder(-left.centre, omega, phase, amplitude, patterns.x, coefficient, root)
