@@ -135,7 +135,7 @@ class InfGPSampler(BaseSampler):
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
-        odds: str = "constant",
+        odds: str = "kriged",
         priors: Priors | None = None,
         bend: bool | None = None,
     ) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import elementwise
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri, softmax
 
 from infgp.core.linalg import FloatArray, cholesky
 from infgp.core.model import Data, trend
@@ -148,14 +148,21 @@ def sample_rewards(rng: np.random.Generator, draws: Sequence[Conditioned], at: F
 
 
 def _seat(rng: np.random.Generator, given: Conditioned, at: FloatArray) -> IntArray:
-    """Labels of further observations at the points `at`, one after the other, each given the labels before it."""
+    """Labels of further observations at the points `at`, one after the other, each given the labels before it.
+
+    Odds that change with the input are those that the observations give: further labels do not change them.
+    """
     state, data, model = given.state, given.data, given.model
     if model.one_surface:
         return np.zeros(at.shape[0], dtype=np.int64)
-    if not model.local:
+    if not model.local and len(model.odds) == 1:
         return urn_sample(rng, at.shape[0], state.nu, seated=state.labels)
+    constant = replace(model, odds=(1.0,))
+    tilt = (given.log_urn(at) - replace(given, model=constant).log_urn(at))[:, :-1]
     for k in range(at.shape[0]):
-        known = Conditioned(state, Data(np.vstack((data.x, at[:k])), data.y), model)
-        weights = known.urn_weights(at[k : k + 1])[0]
+        known = Conditioned(state, Data(np.vstack((data.x, at[:k])), data.y), constant)
+        log_weights = known.log_urn(at[k : k + 1])[0]
+        log_weights[: tilt.shape[1]] += tilt[k]
+        weights = softmax(log_weights)
         state = replace(state, labels=np.append(state.labels, rng.choice(weights.size, p=weights)))
     return state.labels[data.y.size :]

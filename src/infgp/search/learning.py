@@ -13,7 +13,6 @@ import numpy as np
 
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
-from infgp.core.odds import SMOOTH_ODDS
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
 from infgp.core.rewardmap import BentScale, RewardMap
@@ -194,11 +193,9 @@ class Learned:
     def law(self, at: FloatArray, sign: float) -> Law:
         """The law of a further value at the rows of `at`; `sign` is −1 for values that the user minimises.
 
-        The chances of the surfaces may change with the input, also where the chain was drawn with constant odds: given
-        its labels, each kind of odds counts with its posterior probability.
+        By default the chances of the surfaces may change with the input (:meth:`infgp.core.model.Model.for_laws`).
         """
-        odds = self.model.odds if self.model.one_surface else SMOOTH_ODDS
-        model = replace(self.model, odds=odds)
+        model = self.model.for_laws()
         return Law(predictive([replace(given, model=model) for given in self.draws], at), self.rewards, sign)
 
     def to_standard(self, value: float) -> float:

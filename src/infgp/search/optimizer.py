@@ -82,8 +82,10 @@ class Optimizer:
         there. False is the paper's model. Without effect where `surfaces` is 1.
     surface_scales : {"own", "shared"}, default="own"
         Whether every surface has a scale of its own that multiplies its variance and its noise.
-    odds : {"constant", "smooth"}, default="constant"
-        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`).
+    odds : {"kriged", "smooth", "constant"}, default="kriged"
+        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`): in laws of further
+        rewards, given surfaces that were learned with constant chances; in all that is learned; or, as in the paper,
+        not at all.
     priors : Priors or None, default=None
         In standardised units; None for :func:`infgp.search.learning.search_priors`.
     bend : bool or None, default=None
@@ -120,7 +122,7 @@ class Optimizer:
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
-        odds: str = "constant",
+        odds: str = "kriged",
         priors: Priors | None = None,
         bend: bool | None = None,
     ) -> None:
@@ -466,8 +468,8 @@ class Optimizer:
     def law(self, points: Sequence[Mapping[str, object]], objective: int = 0) -> Law:
         """The law of a further reward at some points, noise included. Asking for it does not change what comes next.
 
-        Nothing is set aside: outliers are part of the law. The chances of the surfaces may change with the point, as
-        with ``odds="smooth"``. The posterior states are those of :meth:`predict` and :meth:`recommend`.
+        Nothing is set aside: outliers are part of the law. The posterior states are those of :meth:`predict` and
+        :meth:`recommend`.
 
         Parameters
         ----------

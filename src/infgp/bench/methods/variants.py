@@ -18,7 +18,7 @@ from infgp.bench.methods import BOTORCH
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
-    "infgp-smooth": ("odds that change", {"odds": "smooth"}),
+    "infgp-smooth": ("odds that change, learned jointly", {"odds": "smooth"}),
     "infgp-one": ("one surface, rewards as they are", {"surfaces": 1}),
     "infgp-one-bent": ("one surface, rewards bent", {"surfaces": 1, "bend": True}),
     "infgp-one-ts": ("one surface, Thompson sampling", {"surfaces": 1, "acquisition": "thompson"}),
