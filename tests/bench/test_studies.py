@@ -22,6 +22,7 @@ CHEAP = {
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],
     "search_variants": ["--methods", "infgp,infgp-unbent"],
+    "laws": [],
     "start_independence": [],
 }
 SLOW = ("start_independence",)
