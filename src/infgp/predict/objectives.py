@@ -231,7 +231,7 @@ def plausible(missed: FloatArray, unit: float) -> FloatArray:
     --------
     >>> import numpy as np
     >>> plausible(np.array([-40.0, 3.0, 4.0]), 1.0), plausible(np.array([-40.0, 3.0, -39.0]), 1.0)
-    (array([-5.,  3.,  4.]), array([-39.1...,   3. , -39. ]))
+    (array([-5.,  3.,  4.]), array([-39.11521443,   3.        , -39.        ]))
     """
     if not missed.size:
         return missed
@@ -282,8 +282,15 @@ class ObjectiveLaw:
     def missed(self) -> FloatArray:
         """What the functional misses at the observations, shape (n,)."""
         law, functional = self._at_data
-        missed = influence(self.aim, law, functional.value, self.base.weights.given.data.y)
+        missed = influence(self.aim, law, functional.value, self.base.weights.given.data.y) * self._trusted
         return plausible(missed, self.aim.rewards.unit) if self.aim.objective.kind in ("mean", "cvar") else missed
+
+    @cached_property
+    def _trusted(self) -> FloatArray:
+        """By how much what was missed counts, shape (n,): less than 1 where the known noise is larger than usual."""
+        given = self.base.weights.given
+        variance = np.median(self.base.noise[given.state.labels]) + given.data.noise
+        return np.minimum(np.median(variance) / variance, 1.0)
 
     @cached_property
     def remainder(self) -> Remainder | None:
