@@ -442,8 +442,8 @@ def test_the_best_expected_reward_is_not_the_most_common_one(rng):
         return 3.0 * np.exp(-12.0 * ((point["x"] - 0.7) ** 2 + (point["y"] - 0.3) ** 2))
 
     optimizer = Optimizer({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, seed=0)
-    for _ in range(60):
-        point = optimizer.ask()
+    for x, y in rng.random((100, 2)):
+        point = {"x": x, "y": y}
         optimizer.tell(point, (rng.random() < 0.4) * prize(point) + 0.1 * rng.normal())
     best = optimizer.recommend()
     assert prize(best.point) > 0.8 * 3.0
@@ -666,7 +666,7 @@ for i in range(12):
     points = optimizer.ask(2)
     optimizer.tell(points[0], None if i == 5 else -(points[0]["x"] - 0.3) ** 2 - (points[0]["kind"] is None))
     print(points)
-print(optimizer.recommend())
+print(repr(optimizer.recommend()))
 """
 
 

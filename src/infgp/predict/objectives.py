@@ -176,10 +176,13 @@ class Functional:
     value : array, shape (m,)
     by_mean : array, shape (m, K + 1)
         Derivatives with respect to the surfaces' means.
+    by_spread : array, shape (m, K + 1), or None
+        Derivatives with respect to the variances of what is known of the surfaces; None where they do not matter.
     """
 
     value: FloatArray
     by_mean: FloatArray
+    by_spread: FloatArray | None = None
 
     @classmethod
     def of(cls, aim: Aim, law: Mixture, spread: FloatArray) -> Functional:
@@ -192,7 +195,7 @@ class Functional:
             sd = np.sqrt(law.variances + spread)
             gap = (law.means - rewards.to_standard(np.array(aim.sign * aim.objective.number))) / sd
             density = np.exp(-0.5 * gap * gap) / (np.sqrt(2.0 * np.pi) * sd)
-            return cls(np.einsum("ic,ic->i", w, ndtr(gap)), w * density)
+            return cls(np.einsum("ic,ic->i", w, ndtr(gap)), w * density, -0.5 * w * density * gap / sd)
         sd = np.sqrt(law.variances)
         if kind == "quantile":
             z = law.quantile(np.array([aim.level]))
@@ -340,13 +343,14 @@ class ObjectiveLaw:
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
-        weights, means, slopes, noise = self.base.slopes(at)
-        law = Mixture(weights, means, np.broadcast_to(noise, means.shape))
         if self._plain:
-            return law.mean(), np.einsum("ic,icd->id", weights, slopes)
-        spread = self.base.parts(at)[2] if self.aim.objective.kind == "probability" else np.zeros(means.shape)
-        functional = Functional.of(self.aim, law, spread)
-        value, gradient = functional.value, np.einsum("ic,icd->id", functional.by_mean, slopes)
+            mean, _, slope, _ = self.base.with_gradients(at)
+            return mean, slope
+        _, functional, _ = self._functional(at)
+        d_means, d_variances = self.base.slopes(at)
+        value, gradient = functional.value, np.einsum("ic,icd->id", functional.by_mean, d_means)
+        if functional.by_spread is not None:
+            gradient = gradient + np.einsum("ic,icd->id", functional.by_spread, d_variances)
         if self.remainder is not None:
             value, gradient = value + self.remainder.mean(at), gradient + self.remainder.gradient(at)
         return self.aim.to_search(value), gradient * self.aim.search_slope(value)[:, None]
