@@ -176,10 +176,13 @@ class Functional:
     value : array, shape (m,)
     by_mean : array, shape (m, K + 1)
         Derivatives with respect to the surfaces' means.
+    by_spread : array, shape (m, K + 1), or None
+        Derivatives with respect to the variances of what is known of the surfaces; None where they do not matter.
     """
 
     value: FloatArray
     by_mean: FloatArray
+    by_spread: FloatArray | None = None
 
     @classmethod
     def of(cls, aim: Aim, law: Mixture, spread: FloatArray) -> Functional:
@@ -192,7 +195,7 @@ class Functional:
             sd = np.sqrt(law.variances + spread)
             gap = (law.means - rewards.to_standard(np.array(aim.sign * aim.objective.number))) / sd
             density = np.exp(-0.5 * gap * gap) / (np.sqrt(2.0 * np.pi) * sd)
-            return cls(np.einsum("ic,ic->i", w, ndtr(gap)), w * density)
+            return cls(np.einsum("ic,ic->i", w, ndtr(gap)), w * density, -0.5 * w * density * gap / sd)
         sd = np.sqrt(law.variances)
         if kind == "quantile":
             z = law.quantile(np.array([aim.level]))
@@ -231,7 +234,7 @@ def plausible(missed: FloatArray, unit: float) -> FloatArray:
     --------
     >>> import numpy as np
     >>> plausible(np.array([-40.0, 3.0, 4.0]), 1.0), plausible(np.array([-40.0, 3.0, -39.0]), 1.0)
-    (array([-5.,  3.,  4.]), array([-39.1...,   3. , -39. ]))
+    (array([-5.,  3.,  4.]), array([-39.11521443,   3.        , -39.        ]))
     """
     if not missed.size:
         return missed
@@ -282,8 +285,15 @@ class ObjectiveLaw:
     def missed(self) -> FloatArray:
         """What the functional misses at the observations, shape (n,)."""
         law, functional = self._at_data
-        missed = influence(self.aim, law, functional.value, self.base.weights.given.data.y)
+        missed = influence(self.aim, law, functional.value, self.base.weights.given.data.y) * self._trusted
         return plausible(missed, self.aim.rewards.unit) if self.aim.objective.kind in ("mean", "cvar") else missed
+
+    @cached_property
+    def _trusted(self) -> FloatArray:
+        """By how much what was missed counts, shape (n,): less than 1 where the known noise is larger than usual."""
+        given = self.base.weights.given
+        variance = np.median(self.base.noise[given.state.labels]) + given.data.noise
+        return np.minimum(np.median(variance) / variance, 1.0)
 
     @cached_property
     def remainder(self) -> Remainder | None:
@@ -333,13 +343,14 @@ class ObjectiveLaw:
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
-        weights, means, slopes, noise = self.base.slopes(at)
-        law = Mixture(weights, means, np.broadcast_to(noise, means.shape))
         if self._plain:
-            return law.mean(), np.einsum("ic,icd->id", weights, slopes)
-        spread = self.base.parts(at)[2] if self.aim.objective.kind == "probability" else np.zeros(means.shape)
-        functional = Functional.of(self.aim, law, spread)
-        value, gradient = functional.value, np.einsum("ic,icd->id", functional.by_mean, slopes)
+            mean, _, slope, _ = self.base.with_gradients(at)
+            return mean, slope
+        _, functional, _ = self._functional(at)
+        d_means, d_variances = self.base.slopes(at)
+        value, gradient = functional.value, np.einsum("ic,icd->id", functional.by_mean, d_means)
+        if functional.by_spread is not None:
+            gradient = gradient + np.einsum("ic,icd->id", functional.by_spread, d_variances)
         if self.remainder is not None:
             value, gradient = value + self.remainder.mean(at), gradient + self.remainder.gradient(at)
         return self.aim.to_search(value), gradient * self.aim.search_slope(value)[:, None]

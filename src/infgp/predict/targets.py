@@ -157,14 +157,14 @@ class TargetLaw:
             means[here, label], variances[here, label] = law(at[here])
         return weights, means + (trend(at) @ self.beta)[:, None], variances, self.noise
 
-    def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Weights, means and gradients of the means, shapes (m, K + 1) and (m, K + 1, d), and noise, (K + 1,)."""
+    def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Gradients of the means and variances of the surfaces, trend included, shapes (m, K + 1, d)."""
         weights = self.weights(at)
-        means, slopes = np.zeros(weights.shape), np.zeros((*weights.shape, at.shape[1]))
+        d_means, d_variances = (np.zeros((*weights.shape, at.shape[1])) for _ in range(2))
         for label, law in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
-            means[here, label], _, slopes[here, label], _ = law.with_gradients(at[here])
-        return weights, means + (trend(at) @ self.beta)[:, None], slopes + self.beta[1:], self.noise
+            d_means[here, label], d_variances[here, label] = law.with_gradients(at[here])[2:]
+        return d_means + self.beta[1:], d_variances
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
