@@ -243,7 +243,7 @@ class InfGPSampler(BaseSampler):
                 study._storage.set_trial_user_attr(trial._trial_id, key, value)
 
     def recommend(self, study: Study) -> Recommendation:
-        """The point with the best expected value. ``study.best_trial``, in contrast, is the luckiest one.
+        """The point with the best objective. ``study.best_trial``, in contrast, is the luckiest one.
 
         Under constraints it is the best point among those that are more likely feasible than not.
 
@@ -265,7 +265,12 @@ class InfGPSampler(BaseSampler):
             memory = self._memory_of(study)
             found = memory.optimizer.recommend()
         outward = memory.outward
-        return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
+        return replace(
+            found,
+            point=outward(found.point),
+            best_evaluated=outward(found.best_evaluated),
+            otherwise=None if found.otherwise is None else outward(found.otherwise),
+        )
 
     def tradeoffs(self, study: Study) -> tuple[Tradeoff, ...]:
         """Trials' points that are trade-offs between the objectives; see `Optimizer.tradeoffs`.

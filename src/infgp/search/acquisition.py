@@ -33,7 +33,7 @@ from infgp.search.learning import Learned
 from infgp.search.maximise import maximise, pick
 from infgp.space import Space
 
-#: Number of good points: evaluated points with the best expected reward, around which is searched.
+#: Number of good points: evaluated points with the best objective, around which is searched.
 GOOD = 5
 #: Number of candidates for log expected improvement over the whole space. It is small on purpose, and no gradients are
 #: followed: the highest points of the score are often corners that nothing is known about (`results/search_variants`).

@@ -396,7 +396,7 @@ class Optimizer:
     # --- Recommend ---------------------------------------------------------------------------------------------------
 
     def recommend(self) -> Recommendation:
-        """The point with the best posterior expected reward. Asking for it does not change what comes next.
+        """The point with the best posterior mean of the objective. Asking for it does not change what comes next.
 
         Raises
         ------

@@ -128,7 +128,7 @@ class Tradeoff:
     ----------
     point : dict
     means, stds : tuple of float
-        Expected value of each objective there, and how uncertain that expectation is.
+        Posterior mean of each objective there, and how uncertain it is.
     feasibility : float
         Probability that all constraints hold there; 1 where there are none.
     """
