@@ -1,22 +1,23 @@
 """What is optimised: a functional of the reward law at x, such as its mean or a quantile, and what is known of it.
 
 Given one state, the surfaces and their weights give a reward law at x, and with it the value T of the functional. A
-surface is uncertain, and to first order T follows it: its variance is Σ_l (∂T/∂μ_l)² v_l. What the functional misses at
-the observations is its influence function there, e_i = IF(y_i), whose mean under the believed law is zero, and whose
-mean under the true law is, to first order, what is wrong with T (von Mises 1947; Bickel et al., Efficient and Adaptive
-Estimation, 1993). It is regressed on the inputs (:mod:`infgp.core.remainder`) and added:
+surface is uncertain, and to first order T follows it: its variance is Σ_l (∂T/∂μ_l)² v_l. What T misses at the
+observations is regressed on the inputs (:mod:`infgp.core.remainder`) and corrects T:
 
-    T(x) + E[IF | x].
+- For a mean it is reward less believed mean, for a chance whether the threshold was beaten less the believed chance:
+  the influence functions, whose mean under the true law is what is wrong with T. It is added to T.
+- For a quantile of level q, and for the mean of the worst share q, it is q less whether the reward is below the
+  believed quantile: its mean under the true law is what is wrong with the level. T is that of the believed law with the
+  level corrected. A correction of the value would overshoot where the quantile jumps from surface to surface.
 
-For a mean it is reward less believed mean. So a chance that depends on x, which surfaces with constant odds do not
-have, is learned for every functional.
+So a chance that depends on x, which surfaces with constant odds do not have, is learned for every functional.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -41,6 +42,8 @@ WITH_NUMBER = ("quantile", "cvar", "probability")
 OUTLIERS = ("count", "ignore")
 #: Values of the option `target`.
 TARGETS = ("objective", "main", "surface")
+#: Least share of a level, and of what is above it, that is left when the level is corrected.
+NARROWEST = 0.1
 #: Half the width, in probability, of the interval of quantiles from which a density is read.
 WINDOW = 0.1
 #: Step of the differences by which gradients of variances are found, in units of the cube's edge.
@@ -78,6 +81,8 @@ class Objective:
             return cls()
         if value == "median":
             return cls("quantile", 0.5)
+        if value in (("cvar", 1), ["cvar", 1]):
+            return cls()
         pair = value if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2 else ("", 0.0)
         kind, number = pair
         good = kind in WITH_NUMBER and isinstance(number, int | float | np.number) and not isinstance(number, bool)
@@ -145,8 +150,19 @@ class Aim:
 
     @property
     def level(self) -> float:
-        """Level of a quantile where larger is better."""
-        return self.objective.number if self.sign > 0 else 1.0 - self.objective.number
+        """Level of a quantile, or share of the worst, where larger is better."""
+        flips = self.sign < 0 and self.objective.kind == "quantile"
+        return 1.0 - self.objective.number if flips else self.objective.number
+
+    @property
+    def threshold(self) -> float:
+        """Threshold to be beaten, in the model's units."""
+        return float(self.rewards.to_standard(np.array(self.sign * self.objective.number)))
+
+    def shifted(self, rest: FloatArray) -> FloatArray:
+        """The level that the believed law must be asked for, given what the level misses; shape (m,)."""
+        low, high = NARROWEST * self.level, 1.0 - NARROWEST * (1.0 - self.level)
+        return np.clip(self.level + rest, low, high)
 
     def to_search(self, value: FloatArray) -> FloatArray:
         """A value in units in which points are compared: those of the model for rewards, chances as they are."""
@@ -169,60 +185,64 @@ class Aim:
 
 @dataclass(frozen=True, eq=False)
 class Functional:
-    """The functional of the law that given surfaces have, at m points; all arrays have shape (m,) or (m, K + 1).
+    """The functional of the law that given surfaces have, and of what they leave over, at m points.
 
     Attributes
     ----------
     value : array, shape (m,)
     by_mean : array, shape (m, K + 1)
         Derivatives with respect to the surfaces' means.
+    by_rest : array, shape (m,)
+        Derivative with respect to what is left over.
     by_spread : array, shape (m, K + 1), or None
         Derivatives with respect to the variances of what is known of the surfaces; None where they do not matter.
     """
 
     value: FloatArray
     by_mean: FloatArray
+    by_rest: FloatArray
     by_spread: FloatArray | None = None
 
     @classmethod
-    def of(cls, aim: Aim, law: Mixture, spread: FloatArray) -> Functional:
-        """From weights, means and noise variances of the surfaces, and the variances of what is known of them."""
+    def of(cls, aim: Aim, law: Mixture, spread: FloatArray, rest: FloatArray) -> Functional:
+        """From weights, means and noise variances of the surfaces, variances of what is known of them, and the rest."""
         kind, rewards, w = aim.objective.kind, aim.rewards, law.weights
         if kind == "mean":
             z = law.mean()
-            return cls(rewards.from_standard(z), w * np.exp(rewards.log_slope(z))[:, None])
+            by_mean = w * np.exp(rewards.log_slope(z))[:, None]
+            return cls(rewards.from_standard(z) + rest, by_mean, np.ones(z.size))
         if kind == "probability":
             sd = np.sqrt(law.variances + spread)
-            gap = (law.means - rewards.to_standard(np.array(aim.sign * aim.objective.number))) / sd
+            gap = (law.means - aim.threshold) / sd
             density = np.exp(-0.5 * gap * gap) / (np.sqrt(2.0 * np.pi) * sd)
-            return cls(np.einsum("ic,ic->i", w, ndtr(gap)), w * density, -0.5 * w * density * gap / sd)
-        sd = np.sqrt(law.variances)
+            value = np.einsum("ic,ic->i", w, ndtr(gap)) + rest
+            return cls(value, w * density, np.ones(value.size), -0.5 * w * density * gap / sd)
+        sd, level = np.sqrt(law.variances), aim.shifted(rest)
+        z = law.quantile_at(level)[:, None]
         if kind == "quantile":
-            z = law.quantile(np.array([aim.level]))
             density = w * np.exp(-0.5 * ((z - law.means) / sd) ** 2) / sd
-            return cls(z[:, 0], density / np.maximum(density.sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        share = aim.objective.number
-        z = law.quantile(np.array([share])) if share < 1.0 else np.full((w.shape[0], 1), np.inf)
+            by_mean = density / np.maximum(density.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            half = np.minimum(WINDOW, np.minimum(level, 1.0 - level) / 2.0)
+            by_level = (law.quantile_at(level + half) - law.quantile_at(level - half)) / (2.0 * half)
+            return cls(z[:, 0], by_mean, by_level)
+        value = Law(law, rewards).mean_of_worst(z, level)
         slope = np.exp(rewards.log_slope(np.clip(np.minimum(law.means, z), *rewards.ends)))
-        return cls(Law(law, rewards).cvar(share), w * slope * ndtr((z - law.means) / sd) / share)
+        by_mean = w * slope * ndtr((z - law.means) / sd) / level[:, None]
+        return cls(value, by_mean, (rewards.from_standard(np.clip(z[:, 0], *rewards.ends)) - value) / level)
 
 
-def influence(aim: Aim, law: Mixture, value: FloatArray, z: FloatArray) -> FloatArray:
-    """Influence function of the functional at rewards z, in the model's units, one at each point; shape (m,)."""
-    kind, rewards = aim.objective.kind, aim.rewards
-    if kind == "mean":
-        return rewards.from_standard(z) - value
-    if kind == "probability":
-        return np.asarray((z > rewards.to_standard(np.array(aim.sign * aim.objective.number))) - value)
-    if kind == "quantile":
-        half = min(WINDOW, aim.level / 2.0, (1.0 - aim.level) / 2.0)
-        low, high = law.quantile(np.array([aim.level - half, aim.level + half])).T
-        return np.asarray((aim.level - (z <= value)) * (high - low) / (2.0 * half))
-    share = aim.objective.number
-    if share == 1.0:
-        return rewards.from_standard(z) - value
-    limit = rewards.from_standard(law.quantile(np.array([share]))[:, 0])
-    return np.asarray(limit + np.minimum(rewards.from_standard(z) - limit, 0.0) / share - value)
+def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:
+    """What the functional misses at rewards z, in the model's units, one at each point; shape (m,).
+
+    For a mean and for a chance it is the influence function. For quantiles, and for means of the worst share, it is the
+    level less whether the reward is below the quantile: what the level misses, and not the value.
+    """
+    if aim.objective.kind == "mean":
+        return aim.rewards.from_standard(z) - aim.rewards.from_standard(law.mean())
+    if aim.objective.kind == "probability":
+        return np.asarray((z > aim.threshold) - (1.0 - law.cdf(np.full(z.size, aim.threshold))))
+    levels = np.full(z.size, aim.level)
+    return np.asarray(levels - (z <= law.quantile_at(levels)))
 
 
 def plausible(missed: FloatArray, unit: float) -> FloatArray:
@@ -268,7 +288,14 @@ class ObjectiveLaw:
 
     @classmethod
     def of(cls, given: Conditioned, aim: Aim, level: float | None = None) -> ObjectiveLaw:
-        """The law of an objective, with one pattern of what the surfaces leave over (`Remainder.settled`) or all."""
+        """The law of an objective, with one pattern of what the surfaces leave over (`Remainder.settled`) or all.
+
+        The mean follows constant odds and leaves the rest to the remainder, which is exact for it. Other objectives may
+        jump from surface to surface as the odds change, where a first-order correction does not follow: for them, odds
+        change with the input as in laws of further rewards.
+        """
+        if aim.target == "objective" and aim.objective.kind != "mean":
+            given = replace(given, model=given.model.for_laws())
         return cls(TargetLaw.of(given, aim.weights), aim, level)
 
     @property
@@ -277,16 +304,11 @@ class ObjectiveLaw:
         return self.aim.target != "objective" or (self.aim.objective.kind == "mean" and self.remainder is None)
 
     @cached_property
-    def _at_data(self) -> tuple[Mixture, Functional]:
-        given = self.base.weights.given
-        return self._functional(given.data.x)[:2]
-
-    @cached_property
     def missed(self) -> FloatArray:
         """What the functional misses at the observations, shape (n,)."""
-        law, functional = self._at_data
-        missed = influence(self.aim, law, functional.value, self.base.weights.given.data.y) * self._trusted
-        return plausible(missed, self.aim.rewards.unit) if self.aim.objective.kind in ("mean", "cvar") else missed
+        data = self.base.weights.given.data
+        missed = influence(self.aim, self._surfaces(data.x)[0], data.y) * self._trusted
+        return plausible(missed, self.aim.rewards.unit) if self.aim.objective.kind == "mean" else missed
 
     @cached_property
     def _trusted(self) -> FloatArray:
@@ -304,56 +326,57 @@ class ObjectiveLaw:
         left = Remainder.of(given.data.patterns, self.missed)
         return left if self.level is None else left.settled(self.level)
 
-    def _functional(self, at: FloatArray) -> tuple[Mixture, Functional, FloatArray]:
-        """The law of rewards with the surfaces at their means, the functional of it, and the surfaces' variances."""
+    def _surfaces(self, at: FloatArray) -> tuple[Mixture, FloatArray]:
+        """The law of rewards with the surfaces at their means, and the surfaces' variances."""
         weights, means, variances, noise = self.base.parts(at)
-        law = Mixture(weights, means, np.broadcast_to(noise, means.shape))
-        return law, Functional.of(self.aim, law, variances), variances
+        return Mixture(weights, means, np.broadcast_to(noise, means.shape)), variances
+
+    def _moments(self, at: FloatArray, centre: float, spread: float) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the objective where what is left over has this centre, known up to this variance."""
+        law, variances = self._surfaces(at)
+        rest, unsure = self._rest(at)
+        functional = Functional.of(self.aim, law, variances, rest + centre)
+        variance = np.einsum("ic,ic->i", functional.by_mean**2, variances)
+        return functional.value, variance + functional.by_rest**2 * (unsure + spread)
+
+    def _rest(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return (np.zeros(at.shape[0]),) * 2 if self.remainder is None else self.remainder(at)
 
     def natural(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the objective itself, with the sign that makes larger better; shapes (m,)."""
-        _, functional, variances = self._functional(at)
-        value, variance = functional.value, np.einsum("ic,ic->i", functional.by_mean**2, variances)
-        if self.remainder is not None:
-            rest, unsure = self.remainder(at)
-            value = value + rest + self.remainder.centre
-            variance = variance + unsure + self.remainder.flat * self.remainder.spread
-        return value, variance
+        left = self.remainder
+        return self._moments(at, 0.0, 0.0) if left is None else self._moments(at, left.centre, left.flat * left.spread)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
         if self._plain:
             return self.base(at)
-        _, functional, variances = self._functional(at)
-        value, variance = functional.value, np.einsum("ic,ic->i", functional.by_mean**2, variances)
-        if self.remainder is not None:
-            rest, unsure = self.remainder(at)
-            value, variance = value + rest, variance + unsure
-        slope = self.aim.search_slope(value)
-        return self.aim.to_search(value), np.maximum(slope**2 * variance, LEAST_VARIANCE)
+        value, variance = self._moments(at, 0.0, 0.0)
+        return self.aim.to_search(value), np.maximum(self.aim.search_slope(value) ** 2 * variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
         if self._plain:
             return self.base.mean(at)
-        value = self._functional(at)[1].value
-        if self.remainder is not None:
-            value = value + self.remainder.mean(at)
-        return self.aim.to_search(value)
+        law, variances = self._surfaces(at)
+        rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
+        return self.aim.to_search(Functional.of(self.aim, law, variances, rest).value)
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
         if self._plain:
             mean, _, slope, _ = self.base.with_gradients(at)
             return mean, slope
-        _, functional, _ = self._functional(at)
+        law, variances = self._surfaces(at)
+        rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
+        functional = Functional.of(self.aim, law, variances, rest)
         d_means, d_variances = self.base.slopes(at)
-        value, gradient = functional.value, np.einsum("ic,icd->id", functional.by_mean, d_means)
+        gradient = np.einsum("ic,icd->id", functional.by_mean, d_means)
         if functional.by_spread is not None:
             gradient = gradient + np.einsum("ic,icd->id", functional.by_spread, d_variances)
         if self.remainder is not None:
-            value, gradient = value + self.remainder.mean(at), gradient + self.remainder.gradient(at)
-        return self.aim.to_search(value), gradient * self.aim.search_slope(value)[:, None]
+            gradient = gradient + functional.by_rest[:, None] * self.remainder.gradient(at)
+        return self.aim.to_search(functional.value), gradient * self.aim.search_slope(functional.value)[:, None]
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d); that of the variance by differences."""
@@ -370,18 +393,17 @@ class ObjectiveLaw:
         if (a == b).all():
             return 0.0, 0.0
         at = np.array([a, b])
-        _, functional, _ = self._functional(at)
-        value = functional.value
-        if self.remainder is not None:
-            value = value + self.remainder.mean(at)
-        slope = self.aim.search_slope(value)
+        law, variances = self._surfaces(at)
+        rest = np.zeros(2) if self.remainder is None else self.remainder.mean(at)
+        functional = Functional.of(self.aim, law, variances, rest)
+        slope = self.aim.search_slope(functional.value)
         signed = functional.by_mean * (slope * [1.0, -1.0])[:, None]
         parts = [
             float(signed[:, label] @ law.joint(at)[1] @ signed[:, label]) for label, law in self.base.surfaces.items()
         ]
         if self.remainder is not None:
-            parts.append(self.remainder.difference(a, b, slope))
-        mean = self.aim.to_search(value)
+            parts.append(self.remainder.difference(a, b, slope * functional.by_rest))
+        mean = self.aim.to_search(functional.value)
         return float(mean[0] - mean[1]), max(float(sum(parts)), 0.0)
 
 
@@ -447,12 +469,12 @@ class ObjectivePath:
         """Values, shape (m,), and gradients, shape (m, d)."""
         aim, (weights, means, slopes) = self.law.aim, self.surfaces.parts(at)
         mixture = Mixture(weights, means, np.broadcast_to(self.law.base.noise, means.shape))
-        functional = Functional.of(aim, mixture, np.zeros(means.shape))
-        value, gradient = functional.value, np.einsum("ic,icd->id", functional.by_mean, slopes)
+        rest, slope = (np.zeros(at.shape[0]), np.zeros(at.shape))
         if self.rest is not None:
-            more, slope = self.rest.value_and_gradient(at)
-            value, gradient = value + more, gradient + slope
-        return aim.to_search(value), gradient * aim.search_slope(value)[:, None]
+            rest, slope = self.rest.value_and_gradient(at)
+        functional = Functional.of(aim, mixture, np.zeros(means.shape), rest)
+        gradient = np.einsum("ic,icd->id", functional.by_mean, slopes) + functional.by_rest[:, None] * slope
+        return aim.to_search(functional.value), gradient * aim.search_slope(functional.value)[:, None]
 
 
 def draw_objective(rng: np.random.Generator, given: Conditioned, aim: Aim) -> Path | ObjectivePath:
