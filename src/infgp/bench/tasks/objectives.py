@@ -186,9 +186,9 @@ def functional(law: str, kind: str, x: Points) -> Points:
     Examples
     --------
     >>> functional("crash", "mean", np.array([[0.25], [0.7]])).round(2)
-    array([1.15, 0.96])
+    array([1.15, 0.95])
     >>> functional("crash", "cvar", np.array([[0.25], [0.7]])).round(2)
-    array([-1.27,  0.25])
+    array([-1.28,  0.21])
     """
     rewards = LAWS[law][0](Place.of(x))
     if kind == "mean":
