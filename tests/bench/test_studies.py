@@ -16,6 +16,7 @@ CHEAP = {
     "diagnosis": ["--methods", "ts-bent"],
     "general": ["--methods", "infgp-smooth,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
+    "objectives": ["--methods", "infgp-objective,replicates,random"],
     "odds": ["--methods", "infgp,random"],
     "optuna_sampler": [],
     "recommendations": [],
