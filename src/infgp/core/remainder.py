@@ -31,8 +31,9 @@ from scipy.special import softmax
 from infgp.core.kernels import spectral_draw
 from infgp.core.linalg import FloatArray
 
-#: Length-scales of the patterns that depend on x, in units of √d.
-LENGTHS = (0.12, 0.25, 0.5, 1.0)
+#: Length-scales of the patterns that depend on x, in units of √d. Longer ones draw a search into corners, where it then
+#: stays: what little is known is extrapolated to the end.
+LENGTHS = (0.1, 0.2, 0.4)
 #: Strengths a of the patterns: variance of r, in units of that of the noise.
 STRENGTHS = (0.1, 0.5, 2.0)
 #: Prior probability that what is left over does not depend on x.
