@@ -42,13 +42,16 @@ AIMS = {
     "quantile, bent": Aim(QUANTILE, BENT),
     "quantile, minimise": Aim(QUANTILE, BENT, -1.0),
     "cvar": Aim(CVAR, STRAIGHT),
-    "cvar of all": Aim(Objective("cvar", 1.0), STRAIGHT),
     "cvar, minimise": Aim(CVAR, STRAIGHT, -1.0),
     "probability": Aim(CHANCE, STRAIGHT),
     "probability, bent": Aim(CHANCE, BENT),
     "probability, minimise": Aim(COST, BENT, -1.0),
 }
 every_aim = pytest.mark.parametrize("aim", AIMS.values(), ids=AIMS)
+
+
+#: What is left over, at three points: nothing.
+NOTHING = np.zeros(3)
 
 
 def mixture(sharp=1.0):
@@ -65,7 +68,7 @@ def mixture(sharp=1.0):
 def test_values_are_those_of_the_law(aim):
     """The law is in the user's units, and another way to the same numbers."""
     mix = mixture()
-    user, _ = aim.to_user(Functional.of(aim, mix, np.zeros((3, 3))).value, np.zeros(3))
+    user, _ = aim.to_user(Functional.of(aim, mix, np.zeros((3, 3)), NOTHING).value, np.zeros(3))
     law, number = Law(mix, aim.rewards, aim.sign), aim.objective.number
     if aim.objective.kind == "mean":
         assert user == pytest.approx(aim.sign * aim.rewards.from_standard(mix.mean()))
@@ -84,31 +87,35 @@ def test_values_are_those_of_the_law(aim):
 @every_aim
 def test_derivatives_by_the_means_of_the_surfaces(aim):
     mix, spread, step = mixture(), np.full((3, 3), 0.2), 1e-5
-    got = Functional.of(aim, mix, spread)
+    got = Functional.of(aim, mix, spread, NOTHING)
     by_spread = np.zeros((3, 3)) if got.by_spread is None else got.by_spread
     for label in range(3):
         shift = step * np.eye(3)[label]
-        up, down = (Functional.of(aim, replace(mix, means=mix.means + s), spread).value for s in (shift, -shift))
+        up, down = (
+            Functional.of(aim, replace(mix, means=mix.means + s), spread, NOTHING).value for s in (shift, -shift)
+        )
         assert got.by_mean[:, label] == pytest.approx((up - down) / (2.0 * step), rel=1e-4, abs=1e-6)
-        up, down = (Functional.of(aim, mix, spread + s).value for s in (shift, -shift))
+        up, down = (Functional.of(aim, mix, spread + s, NOTHING).value for s in (shift, -shift))
         assert by_spread[:, label] == pytest.approx((up - down) / (2.0 * step), rel=1e-4, abs=1e-6)
 
 
 def test_derivatives_of_the_worst_share_where_rewards_are_bent():
     """They take the slope of the bend at the surface, which is exact where there is little noise about it."""
     aim, mix, spread, step = Aim(CVAR, BENT), mixture(1e-4), np.zeros((3, 3)), 1e-5
-    got = Functional.of(aim, mix, spread).by_mean
+    got = Functional.of(aim, mix, spread, NOTHING).by_mean
     for label in range(3):
         shift = step * np.eye(3)[label]
-        up, down = (Functional.of(aim, replace(mix, means=mix.means + s), spread).value for s in (shift, -shift))
+        up, down = (
+            Functional.of(aim, replace(mix, means=mix.means + s), spread, NOTHING).value for s in (shift, -shift)
+        )
         assert got[:, label] == pytest.approx((up - down) / (2.0 * step), rel=0.02, abs=0.02)
 
 
 def test_what_is_not_known_of_a_surface_spreads_the_chances():
     aim, mix = AIMS["probability"], mixture()
-    wide = Functional.of(aim, mix, np.full((3, 3), 0.7)).value
+    wide = Functional.of(aim, mix, np.full((3, 3), 0.7), NOTHING).value
     assert wide == pytest.approx(
-        Functional.of(aim, replace(mix, variances=mix.variances + 0.7), np.zeros((3, 3))).value
+        Functional.of(aim, replace(mix, variances=mix.variances + 0.7), np.zeros((3, 3)), NOTHING).value
     )
 
 
@@ -121,31 +128,52 @@ def with_point(mix, z, share):
 
 
 @every_aim
-def test_influence_is_the_derivative_towards_a_point_mass(aim):
+def test_what_is_missed_is_the_derivative_towards_a_point_mass(aim):
+    """Of the worst share, only above the quantile: below it, the level is missed alike by all rewards."""
     if aim.objective.kind == "mean" and aim.rewards is BENT:
         pytest.skip("The bend of the mean stands for the mean of the bent; what is left over has the rest.")
-    mix, share = mixture(), 1e-6
+    mix, share, checked = mixture(), 1e-6, 0
     tolerance = 0.12 if aim.objective.kind == "quantile" else 1e-3  # where the density is read from an interval
     for z in (-2.5, -0.3, 0.9, 3.1):
         at, spread = np.full(3, z), np.zeros((3, 3))
-        value = Functional.of(aim, mix, spread).value
-        moved = Functional.of(aim, with_point(mix, at, share), np.zeros((3, 4))).value
-        assert influence(aim, mix, value, at) == pytest.approx((moved - value) / share, rel=tolerance, abs=2e-3)
+        now = Functional.of(aim, mix, spread, NOTHING)
+        moved = Functional.of(aim, with_point(mix, at, share), np.zeros((3, 4)), NOTHING).value
+        got, wanted = now.by_rest * influence(aim, mix, at), (moved - now.value) / share
+        counts = np.full(3, True)
+        if aim.objective.kind == "cvar":
+            counts = at > mix.quantile_at(np.full(3, aim.level))
+        checked += counts.sum()
+        assert got[counts] == pytest.approx(wanted[counts], rel=tolerance, abs=2e-3)
+    assert checked >= 6
 
 
 @every_aim
-def test_influence_has_mean_zero_under_the_law(aim, rng):
+def test_what_is_missed_has_mean_zero_under_the_law(aim, rng):
     if aim.objective.kind == "mean" and aim.rewards is BENT:
         pytest.skip("See above.")
     mix, n = mixture(), 4000
     drawn = Law(mix, RewardScale(0.0, 1.0)).sample(n, rng)
-    value = Functional.of(aim, mix, np.zeros((3, 3))).value
     for i in range(3):
         row = Mixture(*(np.tile(part[i], (n, 1)) for part in (mix.weights, mix.means, mix.variances)))
-        found = influence(aim, row, np.full(n, value[i]), drawn[i])
+        found = influence(aim, row, drawn[i])
         error = found.std() / np.sqrt(n)
         assert error > 0.0
         assert abs(found.mean()) < LARGEST_Z * error
+
+
+@every_aim
+def test_derivatives_by_what_is_left_over(aim):
+    """A corrected level asks the same law for another quantile."""
+    mix, spread, step = mixture(), np.zeros((3, 3)), 1e-5
+    got = Functional.of(aim, mix, spread, NOTHING)
+    up, down = (Functional.of(aim, mix, spread, NOTHING + s).value for s in (step, -step))
+    tolerance = 0.12 if aim.objective.kind == "quantile" else 1e-3
+    assert got.by_rest == pytest.approx((up - down) / (2.0 * step), rel=tolerance, abs=1e-6)
+    assert (got.by_rest > 0.0).all()
+    if aim.objective.kind in ("quantile", "cvar"):
+        everything = Functional.of(aim, mix, spread, NOTHING + 9.0).value
+        assert np.isfinite(everything).all()
+        assert (everything > got.value).all()
 
 
 def test_one_reward_unlike_all_others_counts_no_more_than_they_do():
@@ -197,7 +225,7 @@ def test_gradients_of_laws(aim, level, outliers, at):
 def test_what_is_left_over_is_learned(at):
     given, aim = case(n=60), AIMS["mean"]
     law, plain = ObjectiveLaw.of(given, aim), ObjectiveLaw.of(given, replace(aim, outliers="ignore"))
-    surfaces = plain._functional(given.data.x)[1].value
+    surfaces = plain.natural(given.data.x)[0]
     missed = plausible(STRAIGHT.from_standard(given.data.y) - surfaces, 3.0)
     left = Remainder.of(given.data.patterns, missed)
     assert law.remainder.flat == pytest.approx(left.flat)
@@ -327,7 +355,7 @@ def test_minimising_mirrors_maximising(at):
         ("mean", Objective(), "expected reward"),
         ("median", Objective("quantile", 0.5), "median reward"),
         (("quantile", 0.1), Objective("quantile", 0.1), "10 % quantile of the reward"),
-        (["cvar", 1], Objective("cvar", 1.0), "mean of the worst 100 % of the rewards"),
+        (["cvar", 1], Objective(), "expected reward"),
         (("cvar", np.float64(0.05)), Objective("cvar", 0.05), "mean of the worst 5 % of the rewards"),
         (("probability", -7), Objective("probability", -7.0), "chance of beating -7"),
     ],

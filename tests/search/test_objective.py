@@ -186,7 +186,7 @@ def test_a_study_has_the_objective_of_an_optimizer():
         trial = optuna.trial.create_trial(params={"x": float(u)}, distributions=space, value=float(value))
         study.add_trial(trial)
     study.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0), n_trials=1)
-    assert study.trials[-1].params["x"] == told(x, y, objective=("cvar", 0.1)).ask()["x"]
+    assert study.trials[-1].params["x"] == told(x, y, objective=("cvar", 0.1)).suggest(x.size)["x"]
     best = sampler.recommend(study)
     assert best.objective == "mean of the worst 10 % of the rewards"
     with pytest.raises(InvalidInputError, match="objective must be 'mean'"):

@@ -44,8 +44,10 @@ OUTLIERS = ("count", "ignore")
 TARGETS = ("objective", "main", "surface")
 #: Least share of a level, and of what is above it, that is left when the level is corrected.
 NARROWEST = 0.1
-#: Half the width, in probability, of the interval of quantiles from which a density is read.
+#: Half the width, in probability, of the interval over which a quantile's mean slope by its level is found.
 WINDOW = 0.1
+#: Largest slope of a quantile by its level, in units of the mean slope: between two surfaces there is none.
+STEEPEST = 2.0
 #: Step of the differences by which gradients of variances are found, in units of the cube's edge.
 STEP = 1e-6
 
@@ -81,8 +83,6 @@ class Objective:
             return cls()
         if value == "median":
             return cls("quantile", 0.5)
-        if value in (("cvar", 1), ["cvar", 1]):
-            return cls()
         pair = value if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2 else ("", 0.0)
         kind, number = pair
         good = kind in WITH_NUMBER and isinstance(number, int | float | np.number) and not isinstance(number, bool)
@@ -96,7 +96,7 @@ class Objective:
                 "objective must be 'mean', 'median', ('quantile', q) with 0 < q < 1, ('cvar', q) with 0 < q <= 1 (the "
                 f"mean of the worst share q), or ('probability', threshold), but got {value!r}."
             )
-        return cls(str(kind), amount)
+        return cls() if (kind, amount) == ("cvar", 1.0) else cls(str(kind), amount)
 
     @property
     def option(self) -> str | list[str | float]:
@@ -159,10 +159,14 @@ class Aim:
         """Threshold to be beaten, in the model's units."""
         return float(self.rewards.to_standard(np.array(self.sign * self.objective.number)))
 
-    def shifted(self, rest: FloatArray) -> FloatArray:
-        """The level that the believed law must be asked for, given what the level misses; shape (m,)."""
+    def shifted(self, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The level that the believed law must be asked for, given what the level misses, and its slope; shapes (m,).
+
+        The slope is 1, and 0 where the level would become too small or too large.
+        """
         low, high = NARROWEST * self.level, 1.0 - NARROWEST * (1.0 - self.level)
-        return np.clip(self.level + rest, low, high)
+        level = self.level + rest
+        return np.clip(level, low, high), np.asarray((low < level) & (level < high), dtype=np.float64)
 
     def to_search(self, value: FloatArray) -> FloatArray:
         """A value in units in which points are compared: those of the model for rewards, chances as they are."""
@@ -217,18 +221,20 @@ class Functional:
             density = np.exp(-0.5 * gap * gap) / (np.sqrt(2.0 * np.pi) * sd)
             value = np.einsum("ic,ic->i", w, ndtr(gap)) + rest
             return cls(value, w * density, np.ones(value.size), -0.5 * w * density * gap / sd)
-        sd, level = np.sqrt(law.variances), aim.shifted(rest)
+        sd, (level, moves) = np.sqrt(law.variances), aim.shifted(rest)
         z = law.quantile_at(level)[:, None]
         if kind == "quantile":
             density = w * np.exp(-0.5 * ((z - law.means) / sd) ** 2) / sd
-            by_mean = density / np.maximum(density.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            total = np.maximum(density.sum(axis=1), np.finfo(float).tiny)
             half = np.minimum(WINDOW, np.minimum(level, 1.0 - level) / 2.0)
-            by_level = (law.quantile_at(level + half) - law.quantile_at(level - half)) / (2.0 * half)
-            return cls(z[:, 0], by_mean, by_level)
+            around = (law.quantile_at(level + half) - law.quantile_at(level - half)) / (2.0 * half)
+            by_level = np.minimum(math.sqrt(2.0 * math.pi) / total, STEEPEST * around)
+            return cls(z[:, 0], density / total[:, None], moves * by_level)
         value = Law(law, rewards).mean_of_worst(z, level)
         slope = np.exp(rewards.log_slope(np.clip(np.minimum(law.means, z), *rewards.ends)))
         by_mean = w * slope * ndtr((z - law.means) / sd) / level[:, None]
-        return cls(value, by_mean, (rewards.from_standard(np.clip(z[:, 0], *rewards.ends)) - value) / level)
+        by_level = (rewards.from_standard(np.clip(z[:, 0], *rewards.ends)) - value) / level
+        return cls(value, by_mean, moves * by_level)
 
 
 def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:
