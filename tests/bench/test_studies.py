@@ -14,7 +14,7 @@ NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.ste
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
     "diagnosis": ["--methods", "ts-bent"],
-    "general": ["--methods", "infgp-smooth,infgp-one"],
+    "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
     "objectives": ["--methods", "infgp-objective,replicates,random"],
     "odds": ["--methods", "infgp,random"],

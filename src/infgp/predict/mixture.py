@@ -195,7 +195,7 @@ def _seat(rng: np.random.Generator, given: Conditioned, at: FloatArray) -> IntAr
     tilt = (given.log_urn(at) - replace(given, model=constant).log_urn(at))[:, :-1]
     for k in range(at.shape[0]):
         known = Conditioned(state, Data(np.vstack((data.x, at[:k])), data.y), constant)
-        log_weights = known.log_urn(at[k : k + 1])[0]
+        log_weights = known.log_urn(at[k : k + 1])[0].copy()
         log_weights[: tilt.shape[1]] += tilt[k]
         weights = softmax(log_weights)
         state = replace(state, labels=np.append(state.labels, rng.choice(weights.size, p=weights)))
