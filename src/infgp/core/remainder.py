@@ -9,12 +9,13 @@ variance v, it is
 
 There are patterns with several length-scales and strengths, and patterns that do not depend on x, for which R = 1 at
 all pairs of inputs. Their evidence p(e | pattern) ∝ |aR + I|^(−1/2) (eᵀ (aR + I)⁻¹ e)^(−n/2) and their prior give each
-a probability. Where the belief is right, or what it missed has the same mean everywhere, patterns without x win, and
-nothing changes but for a constant. A pattern without x pays for its constant as the others pay for their shape: with a
-constant for free it would win wherever all observations are close together.
+a probability. Where the belief is right, or what it missed has the same mean everywhere, patterns without x gain as
+observations come; what the others add until then is a ripple, small against the noise. A pattern without x pays for its
+constant as the others pay for their shape: with a constant for free it would win wherever all observations are close
+together.
 
-Of a reward law with rare events it takes no more than their sizes and places to learn where they are frequent. So the
-mean is learned for every law, as by one Gaussian process, and where noise is a nuisance the surfaces rule.
+So the mean is learned for every reward law, as by one Gaussian process, and the surfaces rule where noise is a
+nuisance.
 """
 
 from __future__ import annotations
