@@ -42,14 +42,14 @@ STEPS = {
         variant(
             "ts-search",
             "priors; infgp's chain, robust units, scales for each surface; still Thompson sampling",
-            **{"target": "mean", "regions": False, "bend": False, "acquisition": "thompson"},
+            **{"regions": False, "bend": False, "acquisition": "thompson"},
         ),
         variant(
             "ts-improvement",
             "… and log expected improvement for Thompson sampling",
-            **{"target": "mean", "regions": False, "bend": False},
+            **{"regions": False, "bend": False},
         ),
-        variant("ts-bent", "… and rewards bent, rare clutter set aside", regions=False),
+        variant("ts-bent", "… and rewards bent, rare clutter set aside", regions=False, outliers="ignore"),
     )
 }
 #: Parts of infgp's default that are changed, each alone.

@@ -86,11 +86,11 @@ STUDY = Study(
     name="general",
     text=__doc__,
     tasks=GENERAL,
-    methods=("infgp", "infgp-mean", "infgp-smooth", REFERENCE, "botorch-logei", "optuna-tpe", "random"),
+    methods=("infgp", "infgp-ignore", REFERENCE, "botorch-logei", "optuna-tpe", "random"),
     table=tables,
     seeds=3,
     quick=("success-d1",),
-    quick_methods=("infgp", "infgp-smooth", REFERENCE),
+    quick_methods=("infgp", REFERENCE),
     quick_steps=20,
 )
 

@@ -21,7 +21,7 @@ from studies.regimes import TASKS
 
 REFERENCE = "infgp"
 CHANGED = (
-    "infgp-mean",
+    "infgp-ignore",
     "infgp-no-regions",
     "infgp-unbent",
     "infgp-one-bent",

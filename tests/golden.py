@@ -127,16 +127,29 @@ CASES: dict[str, Callable[[], list[float]]] = {
     "fit truncated, isotropic": lambda: fit(sampler="truncated", ard=False, surface_scales="shared"),
     "search": search,
     "search minimize, matern52": lambda: search(direction="minimize", kernel="matern52"),
+    "search quantile": lambda: search(objective=("quantile", 0.2)),
+    "search cvar, thompson": lambda: search(objective=("cvar", 0.3), acquisition="thompson"),
+    "search probability": lambda: search(objective=("probability", -1.0)),
+    "search outliers ignored": lambda: search(outliers="ignore"),
+    "search outliers ignored, minimize, matern52": lambda: search(
+        direction="minimize", kernel="matern52", outliers="ignore"
+    ),
     "search main": lambda: search(target="main"),
-    "search mean": lambda: search(target="mean", exploration="paper"),
     "search thompson, surface": lambda: search(acquisition="thompson", target="surface", regions=False),
     "search local": lambda: search(acquisition="local"),
+    "search local, outliers ignored": lambda: search(acquisition="local", outliers="ignore"),
     "search one surface": lambda: search(surfaces=1),
     "study": study,
     "study without beliefs": lambda: study(store_beliefs=False),
     "study constrained": lambda: study(constrained=True),
     "study of two objectives": lambda: study(directions=2),
     "study of two objectives, constrained": lambda: study(directions=2, constrained=True),
+    "study, outliers ignored": lambda: study(outliers="ignore"),
+    "study constrained, outliers ignored": lambda: study(constrained=True, outliers="ignore"),
+    "study of two objectives, outliers ignored": lambda: study(directions=2, outliers="ignore"),
+    "study of two objectives, constrained, outliers ignored": lambda: study(
+        directions=2, constrained=True, outliers="ignore"
+    ),
     "run": launched,
 }
 

@@ -1,6 +1,7 @@
 """The sampler in Optuna's own test classes, and what these leave out."""
 
 import copy
+import dataclasses
 import json
 import pickle
 import subprocess
@@ -172,6 +173,18 @@ def test_trials_are_what_the_optimizer_asks_for(options):
         study.tell(trial, value)
         optimizer.tell(point, value)
     assert study.sampler.recommend(study) == optimizer.recommend()
+
+
+def test_recommendations_have_the_values_of_optuna(monkeypatch):
+    """Also the point that would be better if outliers were treated the other way: choices are not numbered."""
+    study = optuna.create_study(sampler=InfGPSampler(seed=0))
+    study.optimize(lambda trial: {"a": 0.0, "b": 1.0}[trial.suggest_categorical("kind", ["a", "b"])], n_trials=6)
+    recommend = Optimizer.recommend
+    monkeypatch.setattr(
+        Optimizer, "recommend", lambda self: dataclasses.replace(found := recommend(self), otherwise=found.point)
+    )
+    found = study.sampler.recommend(study)
+    assert found.point == found.best_evaluated == found.otherwise == {"kind": "a"}
 
 
 def test_recommendations_are_seeded():

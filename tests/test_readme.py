@@ -27,7 +27,7 @@ def test_python_blocks_run(capsys):
         for block in blocks:
             exec(compile(block, str(README), "exec"), names)
     printed = capsys.readouterr().out
-    assert "Recommendation(" in printed
+    assert "recommended: " in printed
     assert "Tradeoff(" in printed
     assert "expected reward" in printed
 

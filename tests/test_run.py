@@ -1,6 +1,7 @@
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 
@@ -380,6 +381,31 @@ def test_a_result_prints_as_a_table():
     assert low < high
 
 
+@pytest.mark.parametrize(
+    ("objective", "name"),
+    [
+        ("median", "median reward"),
+        (("cvar", 0.2), "mean of the worst 20 % of the rewards"),
+        ("mean", "expected reward"),
+    ],
+    ids=str,
+)
+def test_a_result_names_its_objective(objective, name):
+    result = maximize(hill, LINE, 6, seed=0, objective=objective, outliers="ignore")
+    assert (result.recommendation.objective, result.recommendation.outliers) == (name, "ignore")
+    lines = dict(line.split("  ", 1) for line in str(result).splitlines())
+    assert float(lines[name].split("±")[0]) == pytest.approx(result.recommendation.mean, rel=1e-3, abs=1e-9)
+    assert "of 6 rewards" in lines["off the surface"]
+
+
+def test_a_result_prints_the_warnings_of_its_recommendation():
+    result = maximize(hill, LINE, 6, seed=0)
+    assert "warning" not in str(result)
+    told = replace(result, recommendation=replace(result.recommendation, otherwise={"x": 0.5}))
+    assert str(told).splitlines()[-1] == told.recommendation.warnings[0]
+    assert "outliers='ignore' {'x': 0.5} would be better" in str(told)
+
+
 def test_a_result_becomes_a_frame():
     f, _ = counted(hill, lambda k: None)
     result = maximize(lambda x: None if x > 0.6 else f(x), LINE, 10, seed=0)
@@ -418,6 +444,8 @@ def test_the_progress_bar_needs_tqdm(monkeypatch):
         ({"max_seconds": "1"}, "max_seconds must be a finite number > 0"),
         ({"f": 3}, "f must be a function"),
         ({"seed": "a"}, "seed must be an integer"),
+        ({"objective": "worst"}, "objective must be 'mean', 'median'"),
+        ({"outliers": "drop"}, "outliers='drop' is not known"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
         ({"n_workers": 0, "executor": ThreadPoolExecutor(1)}, "n_workers must be an integer >= 1"),
         ({"space": Optimizer(LINE), "seed": 1}, "its own seed and options"),

@@ -80,8 +80,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     warm_start : bool, default=False
         When fitting again to the same data with more of it at the end, go on with the chains as they are: a few tens of
         sweeps of warm-up are then enough. Other data starts afresh.
-    odds : {"constant", "smooth"}, default="constant"
-        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`).
+    odds : {"kriged", "smooth", "constant"}, default="kriged"
+        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`): in laws of further
+        rewards, given surfaces that were learned with constant chances; in all that is learned; or, as in the paper,
+        not at all.
     priors : Priors or None, default=None
         Priors in standardised units; see :class:`infgp.Priors`.
     progress : bool, default=False
@@ -126,7 +128,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
-        odds: str = "constant",
+        odds: str = "kriged",
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -533,7 +535,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _draws(self) -> Iterator[Conditioned]:
         """The kept states, one at a time: all of their factors at once might not fit into memory."""
-        return (Conditioned(state, self._data, self._model_) for state in self._states)
+        model = self._model_.for_laws()
+        return (Conditioned(state, self._data, model) for state in self._states)
 
     def _points(self, X: ArrayLike) -> FloatArray:
         """X checked against the training data and in the model's units."""

@@ -25,6 +25,7 @@ from infgp.core.forks import renew_after_fork
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
 from infgp.predict.mixture import off_surface_probability
+from infgp.predict.objectives import ObjectiveLike
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.space import Choice, Float, Int, Parameter, Point, Space
@@ -100,8 +101,9 @@ class InfGPSampler(BaseSampler):
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
-    target, acquisition, exploration, gradients, kernel, ard, surfaces, regions, surface_scales, odds, priors, bend
-        As in :class:`infgp.Optimizer`.
+    objective, outliers, target, acquisition, exploration, gradients, kernel, ard, surfaces, regions, surface_scales
+        As in :class:`infgp.Optimizer`; so are the last three.
+    odds, priors, bend
 
     Examples
     --------
@@ -122,7 +124,9 @@ class InfGPSampler(BaseSampler):
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
         store_beliefs: bool = True,
-        target: str = "expected",
+        objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
+        outliers: str = "count",
+        target: str = "objective",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         gradients: bool = False,
@@ -131,12 +135,14 @@ class InfGPSampler(BaseSampler):
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
-        odds: str = "constant",
+        odds: str = "kriged",
         priors: Priors | None = None,
         bend: bool | None = None,
     ) -> None:
         self._options: dict[str, Any] = {
             "n_initial": n_startup_trials,
+            "objective": objective,
+            "outliers": outliers,
             "target": target,
             "acquisition": acquisition,
             "exploration": exploration,
@@ -155,7 +161,8 @@ class InfGPSampler(BaseSampler):
         # A seed is drawn where none was given, so that the memory can be made anew with the same randomness.
         self._seed = secrets.randbits(128) if seed is None else check_int("seed", seed, 0)
         self._reseed: int | None = None  # replaces the seed once trials run in parallel; the design keeps the seed
-        Optimizer({"x": Float(0.0, 1.0)}, **self._options)  # options that do not go together are refused here
+        directions = ["maximize"] * (len(objective) if isinstance(objective, list) else 1)
+        Optimizer({"x": Float(0.0, 1.0)}, directions, **self._options)  # what does not go together is refused here
         self._fixed = None if search_space is None else _varying(search_space)
         if self._fixed:
             _space(self._fixed)  # what cannot be searched is refused here
@@ -236,7 +243,7 @@ class InfGPSampler(BaseSampler):
                 study._storage.set_trial_user_attr(trial._trial_id, key, value)
 
     def recommend(self, study: Study) -> Recommendation:
-        """The point with the best expected value. ``study.best_trial``, in contrast, is the luckiest one.
+        """The point with the best objective. ``study.best_trial``, in contrast, is the luckiest one.
 
         Under constraints it is the best point among those that are more likely feasible than not.
 
@@ -258,7 +265,12 @@ class InfGPSampler(BaseSampler):
             memory = self._memory_of(study)
             found = memory.optimizer.recommend()
         outward = memory.outward
-        return replace(found, point=outward(found.point), best_evaluated=outward(found.best_evaluated))
+        return replace(
+            found,
+            point=outward(found.point),
+            best_evaluated=outward(found.best_evaluated),
+            otherwise=None if found.otherwise is None else outward(found.otherwise),
+        )
 
     def tradeoffs(self, study: Study) -> tuple[Tradeoff, ...]:
         """Trials' points that are trade-offs between the objectives; see `Optimizer.tradeoffs`.

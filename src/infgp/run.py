@@ -23,12 +23,12 @@ logger = logging.getLogger("infgp")
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a run has found; prints as a small table.
+    """What a run has found; prints as a small table, with the warnings of the recommendation under it.
 
     Attributes
     ----------
     recommendation : Recommendation or None
-        The point with the best expected reward; None if no evaluation succeeded.
+        The point with the best objective, by default the expected reward; None if no evaluation succeeded.
     best_observed : Observation or None
         The best single reward, which may be the luckiest one.
     observations : tuple of Observation
@@ -66,15 +66,21 @@ class Result:
             low, _, high = r.quantiles.values()
             rows += [(name, _short(value)) for name, value in r.point.items()]
             rows += [
-                ("expected reward", f"{r.mean:.4g} ± {r.std:.2g}"),
+                (r.objective, f"{r.mean:.4g} ± {r.std:.2g}"),
                 ("90 % of rewards", f"{low:.4g} … {high:.4g}"),
+                (
+                    "off the surface",
+                    f"{r.n_off_surface} of {r.n_rewards} rewards; counting what the surfaces leave over changes the "
+                    f"objective by {r.off_surface_effect:+.2g}",
+                ),
             ]
         if self.optimizer.fallbacks:
             rows.append(("model failures", f"{self.optimizer.fallbacks} (a random point each)"))
         if self.best_observed is not None:
             rows.append(("luckiest reward", f"{self.best_observed.value:.4g} (not the recommendation)"))
         width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+        warnings = () if self.recommendation is None else self.recommendation.warnings
+        return "\n".join([*(f"{name:<{width}}  {text}" for name, text in rows), *warnings])
 
 
 def _short(value: object) -> str:
@@ -95,7 +101,7 @@ def maximize(
     catch: tuple[type[Exception], ...] = (),
     **options: Any,
 ) -> Result:
-    """Find the input with the best expected reward of a noisy function.
+    """Find the input with the best expected reward of a noisy function, or with another best objective.
 
     Parameters
     ----------
@@ -121,7 +127,8 @@ def maximize(
     catch : tuple of exception types
         Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
     **options
-        Further options of :class:`~infgp.Optimizer`.
+        Further options of :class:`~infgp.Optimizer`, among them `objective`, what is optimised of the rewards at a
+        point (by default their mean), and `outliers`, whether rewards that fit no surface count.
 
     Returns
     -------
@@ -160,7 +167,7 @@ def minimize(
     catch: tuple[type[Exception], ...] = (),
     **options: Any,
 ) -> Result:
-    """Find the input with the least expected cost of a noisy function; see :func:`maximize`.
+    """Find the input with the least expected cost of a noisy function, or another objective; see :func:`maximize`.
 
     Examples
     --------

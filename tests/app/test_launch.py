@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -14,9 +15,11 @@ from optuna.trial import TrialState, create_trial
 
 from infgp.app.cli import main
 from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
+from infgp.app.live import conclude
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, distributions, hide_password, name_of, open_study
 from infgp.app.workers import Answer
+from infgp.optuna import InfGPSampler
 
 OBJECTIVE = """
 import ctypes, multiprocessing, os, signal, subprocess, time
@@ -401,6 +404,13 @@ def test_a_process_that_dies(capsys):
         ({"--space": "none.toml"}, "none.toml cannot be read"),
         ({"--trials": "0"}, "--trials must be an integer >= 1"),
         ({"--jobs": "0"}, "--jobs must be an integer >= 1"),
+        ({"--objective": "worst"}, "--objective must be mean, median, quantile:Q"),
+        ({"--objective": "quantile"}, "but got 'quantile'"),
+        ({"--objective": "quantile:1"}, "but got 'quantile:1'"),
+        ({"--objective": "cvar:0"}, "but got 'cvar:0'"),
+        ({"--objective": "mean:0.5"}, "but got 'mean:0.5'"),
+        ({"--objective": "probability:high"}, "but got 'probability:high'"),
+        ({"--objective": "probability:inf"}, "but got 'probability:inf'"),
         ({"--storage": "study.db"}, "is not a database URL"),
         ({"--storage": "nosql://x"}, "is not a database URL"),
         ({"--storage": "sqlite:////no/such/folder/study.db"}, "cannot be opened"),
@@ -419,6 +429,55 @@ def test_errors_take_one_line(capsys, change, message):
 def test_other_direction(capsys):
     assert main(command("f", 1, "--minimize")) == 0
     assert "was made to minimize; add --minimize" in failure(capsys, *command("f", 2))
+
+
+def kept():
+    return optuna.load_study(study_name="objective:f", storage=URL).user_attrs
+
+
+def test_the_study_keeps_its_objective(capsys):
+    assert main(command("f", 2, "--objective", "quantile:0.25", "--outliers", "ignore")) == 0
+    assert "Recommended (25 % quantile of the reward: " in capsys.readouterr().out
+    assert kept() == {"infgp:objective": "quantile:0.25", "infgp:outliers": "ignore"}
+    assert main(command("f", 3)) == 0
+    out = capsys.readouterr().out
+    assert "Recommended (25 % quantile of the reward: " in out
+    assert "They are ignored." in out
+    assert main(command("f", 3, "--objective", "probability:0.5")) == 0
+    assert "Recommended (chance of beating 0.5: " in capsys.readouterr().out
+    assert kept() == {"infgp:objective": "probability:0.5", "infgp:outliers": "ignore"}
+
+
+def test_an_objective_of_a_study_that_is_not_known(capsys):
+    study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
+    study.set_user_attr("infgp:objective", "worst")
+    assert "'worst'" in failure(capsys, *command("f", 2))
+    assert main(command("f", 2, "--objective", "mean")) == 0
+
+
+def test_nothing_is_stored_for_an_objective_that_is_not_known(capsys):
+    failure(capsys, *command("f", 2, "--objective", "worst"))
+    assert not Path("study.db").exists()
+
+
+@pytest.mark.parametrize(("outliers", "now", "other"), [("count", "counted", "ignore"), ("ignore", "ignored", "count")])
+def test_what_is_concluded_of_rewards_off_the_surface(monkeypatch, outliers, now, other):
+    sampler = InfGPSampler(seed=0, outliers=outliers)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.add_trial(
+        create_trial(
+            params={"kind": "b"}, distributions={"kind": optuna.distributions.CategoricalDistribution("ab")}, value=1.0
+        )
+    )
+    found = sampler.recommend(study)
+    assert "Warning" not in conclude(study)
+    told = replace(found, n_rewards=60, n_off_surface=4, off_surface_effect=-1.234, otherwise={"kind": "a"})
+    monkeypatch.setattr(InfGPSampler, "recommend", lambda self, study: told)
+    text = conclude(study)
+    assert "4 of 60 rewards lie off the dominant surface." in text
+    assert "changes the expected reward here by -1.2." in text
+    assert f"rewards off the surfaces are {now}" in text
+    assert f"With --outliers {other} this point would be better: kind = 'a'." in text
 
 
 def test_other_space(capsys):
@@ -554,6 +613,7 @@ SECRET_URL = "postgresql://ann:S3cret@127.0.0.1:1/db"
         (command("f", f"--jobs={SECRET_URL}"), "argument --trials: expected one argument"),
         (command("f", 2, f"--minimize={SECRET_URL}"), "argument --minimize: ignored explicit argument '…'"),
         (command("f", 2, f"--s={SECRET_URL}"), "ambiguous option: … could match --"),
+        (command("f", 2, "--outliers", SECRET_URL), "argument --outliers: invalid choice: '…' (choose from"),
         ([SECRET_URL, "run"], "invalid choice: '…' (choose from"),
         (["bench", "run", "--storage", SECRET_URL], "some arguments are not known"),
     ],
@@ -572,9 +632,9 @@ def test_no_argument_in_a_message_on_arguments(capsys, arguments, said):
 @pytest.mark.parametrize(
     "url", [SECRET_URL, "ann:S3cret@127.0.0.1/db", "host=db password=S3cret", "postgresql:/S3cret"]
 )
-@pytest.mark.parametrize("place", ["objective", "--space", "--study"])
+@pytest.mark.parametrize("place", ["module:function", "--space", "--study", "--objective"])
 def test_a_url_in_the_wrong_place_is_not_repeated(capsys, url, place):
-    arguments = ["run", url, *command("f", 2)[2:]] if place == "objective" else [*command("f", 2), place, url]
+    arguments = ["run", url, *command("f", 2)[2:]] if place == "module:function" else [*command("f", 2), place, url]
     err = failure(capsys, *arguments)
     assert "S3cret" not in err
     assert "looks like a storage URL; give that with --storage" in err
@@ -627,7 +687,17 @@ def test_help_is_enough(capsys):
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     out = capsys.readouterr().out
-    for word in ('type = "choice"', "--trials", "--jobs", "--storage", "--study", "INFGP_STORAGE", "exit codes"):
+    assert "INFGP_STORAGE" in out
+    for word in (
+        'type = "choice"',
+        "--trials",
+        "--jobs",
+        "--storage",
+        "--study",
+        "--outliers",
+        "cvar:0.1",
+        "exit codes",
+    ):
         assert word in out
 
 

@@ -155,6 +155,7 @@ def test_variants_have_their_options():
     run = VARIANTS["infgp-algorithm-1"].start(2, 0)
     options = run.optimizer.to_json()["options"]
     assert (options["target"], options["acquisition"]) == ("surface", "thompson")
+    assert VARIANTS["infgp-ignore"].start(2, 0).optimizer.to_json()["options"]["outliers"] == "ignore"
     assert set(OPTIONS) < set(VARIANTS)
 
 

@@ -14,14 +14,16 @@ NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.ste
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
     "diagnosis": ["--methods", "ts-bent"],
-    "general": ["--methods", "infgp-smooth,infgp-one"],
+    "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
+    "objectives": ["--methods", "infgp-objective,replicates,random"],
     "odds": ["--methods", "infgp,random"],
     "optuna_sampler": [],
     "recommendations": [],
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],
     "search_variants": ["--methods", "infgp,infgp-unbent"],
+    "laws": [],
     "start_independence": [],
 }
 SLOW = ("start_independence",)

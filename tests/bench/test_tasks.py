@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import gamma, gammainc
 from scipy.stats import kurtosis, skew
 
+from infgp.bench.methods.objectives import empirical
 from infgp.bench.tasks import (
     HPO,
     PANELS,
@@ -22,6 +23,7 @@ from infgp.bench.tasks import (
     hpo,
     nas,
     noises,
+    objectives,
     portfolio,
     synthetic,
     tabulate_mnist,
@@ -141,6 +143,46 @@ def test_general_rewards_have_the_expected_mean_and_nothing_beats_the_best(name,
     x = rng.random(built.d)
     draws = np.array([built.draw(rng, x) for _ in range(4000)])
     assert abs(draws.mean() - built.expected(x[None])[0]) < 5.0 * draws.std() / np.sqrt(len(draws)) + 1e-9
+
+
+class TestObjectives:
+    @pytest.mark.parametrize("name", objectives.OBJECTIVES)
+    def test_the_functional_is_that_of_draws(self, name, rng):
+        """Within 5 standard errors, from batches, and the bias of batches of 800; seeds are fixed."""
+        built, (_, kind, _) = load(name), objectives.parts(name)
+        for x in (rng.random(built.d), np.array(objectives.SECOND[: built.d])):
+            draws = np.array([built.draw(rng, x) for _ in range(6400)]).reshape(8, 800)
+            values = np.array([empirical(objectives.OPTIONS[kind], batch) for batch in draws])
+            error = values.std(ddof=1) / np.sqrt(values.size)
+            assert abs(values.mean() - built.expected(x[None])[0]) < 5.0 * error + 2e-3
+
+    @pytest.mark.parametrize("name", objectives.OBJECTIVES)
+    def test_its_optimum_is_none_of_the_mean(self, name, rng):
+        """The best point of the mean loses a fifth or more of what a uniform point does, and nothing beats the best."""
+        built, (law, kind, d) = load(name), objectives.parts(name)
+        x = rng.random((4000, d))
+        assert built.expected(x).max() <= built.best
+        own, mean = (np.array(objectives.optimum(law, of, d)[0]) for of in (kind, "mean"))
+        assert np.linalg.norm(own - mean) > 0.2
+        lost = built.best - built.expected(mean[None])[0]
+        assert lost > (built.best - built.expected(x).mean()) / 5.0
+        assert built.expected(own[None])[0] == pytest.approx(built.best)
+
+    @pytest.mark.parametrize("law", objectives.LAWS)
+    def test_functionals_agree_with_integrals_of_the_distribution_function(self, law):
+        """Quantiles invert it, CVaR is the mean of the quantiles below, and the mean is CVaR of all rewards."""
+        x = np.array([[0.2, 0.6], [0.7, 0.3], [0.5, 0.5]])
+        rewards = objectives.LAWS[law][0](objectives.Place.of(x))
+        levels = (np.arange(1000) + 0.5) / 1000
+        quantiles = np.array([rewards.quantile(q) for q in levels])
+        below = np.array([[rewards.beating(t)[k] for k, t in enumerate(rewards.quantile(q))] for q in (0.1, 0.5, 0.8)])
+        assert below == pytest.approx(np.repeat([[0.9], [0.5], [0.2]], 3, axis=1), abs=1e-9)
+        assert rewards.cvar(0.1) == pytest.approx(quantiles[:100].mean(axis=0), abs=2e-2)
+        assert rewards.mean() == pytest.approx(quantiles.mean(axis=0), abs=2e-2)
+
+    def test_an_unknown_name_is_explained(self):
+        with pytest.raises(InvalidInputError, match="'spread-mode-d1' is no task with an objective"):
+            objectives.objective_task("spread-mode-d1")
 
 
 class TestSynthetic:

@@ -40,11 +40,14 @@ class Searching(RuleBasedStateMachine):
         space=st.lists(PARAMETERS, min_size=1, max_size=3),
         seed=st.integers(0, 2**64),
         n_initial=st.integers(1, 5),
-        law=st.sampled_from(["expected", "mean"]),
+        options=st.fixed_dictionaries(
+            {"outliers": st.sampled_from(["count", "ignore"])},
+            optional={"objective": st.sampled_from(["median", ("quantile", 0.1), ("cvar", 0.3), ("probability", 0.5)])},
+        ),
     )
-    def begin(self, space: list[Any], seed: int, n_initial: int, law: str) -> None:
+    def begin(self, space: list[Any], seed: int, n_initial: int, options: dict[str, Any]) -> None:
         named = {f"p{k}": parameter for k, parameter in enumerate(space)}
-        self.optimizer = infgp.Optimizer(named, seed=seed, n_initial=n_initial, target=law)
+        self.optimizer = infgp.Optimizer(named, seed=seed, n_initial=n_initial, **options)
         self.waiting: list[Any] = []
         self.told: list[Any] = []
 

@@ -10,8 +10,10 @@ from scipy.stats import norm
 from infgp.core.kernels import KERNELS
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
+from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
-from infgp.predict.targets import LEAST_VARIANCE, MeanTarget, TargetLaw
+from infgp.predict.objectives import Aim, MeanObjective, Objective, ObjectiveLaw
+from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
 from infgp.search.acquisition import LogImprovement, log_h
 from tests.exact import central_differences, regional_case, target_law
 
@@ -69,10 +71,12 @@ def test_laws_follow_the_places(target, at):
     assert d_variance == pytest.approx(central_differences(lambda u: law(u)[1], at), rel=1e-5, abs=1e-6)
 
 
-def test_a_gain_is_uncertain_within_states_and_between_them(at):
-    laws = [TargetLaw.of(Conditioned(*case(seed=seed)), "main") for seed in (4, 5)]
+@pytest.mark.parametrize("target", ["main", "objective"])
+def test_a_gain_is_uncertain_within_states_and_between_them(target, at):
+    aim = Aim(Objective(), RewardScale(0.0, 1.0), target=target)
+    laws = [ObjectiveLaw.of(Conditioned(*case(seed=seed)), aim) for seed in (4, 5)]
     (m, v), (n, w) = (law.difference(at[1], at[2]) for law in laws)
-    assert MeanTarget(tuple(laws)).difference(at[1], at[2]) == pytest.approx(
+    assert MeanObjective(tuple(laws)).difference(at[1], at[2]) == pytest.approx(
         ((m + n) / 2, np.sqrt((v + w) / 2 + (m - n) ** 2 / 4))
     )
 

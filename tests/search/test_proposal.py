@@ -3,6 +3,7 @@ import math
 import pytest
 
 from infgp.errors import InvalidInputError
+from infgp.predict.objectives import Objective
 from infgp.search.proposal import ACQUISITIONS, Exploration, Strategy
 
 # --- Options ----------------------------------------------------------------------------------------------------------
@@ -40,19 +41,28 @@ def test_exploration_that_makes_no_sense(value):
         Exploration.of(value)
 
 
-def strategy(acquisition, target):
-    return Strategy(target, acquisition, Exploration.of(0.0), gradients=False)
+def strategy(acquisition, target="objective", outliers="count", objective="mean", gradients=False):
+    objectives = (Objective.parse(objective),)
+    return Strategy(objectives, (1.0,), outliers, target, acquisition, Exploration.of(0.0), gradients)
 
 
 def test_strategies():
     for acquisition in ACQUISITIONS:
         strategy(acquisition, "main").check()
-        strategy(acquisition, "mean").check()
+        strategy(acquisition).check()
+        strategy(acquisition, outliers="ignore").check()
+        strategy(acquisition, objective=("quantile", 0.1)).check()
     strategy("thompson", "surface").check()
     strategy("local", "surface").check()
     with pytest.raises(InvalidInputError, match="acquisition='ei' is not known; use one of 'logei'"):
         strategy("ei", "main").check()
-    with pytest.raises(InvalidInputError, match="target='best' is not known; use one of 'expected'"):
+    with pytest.raises(InvalidInputError, match="target='best' is not known; use one of 'objective'"):
         strategy("logei", "best").check()
     with pytest.raises(InvalidInputError, match="which is Thompson sampling"):
         strategy("logei", "surface").check()
+    with pytest.raises(InvalidInputError, match="outliers='drop' is not known; use one of 'count'"):
+        strategy("logei", outliers="drop").check()
+    with pytest.raises(InvalidInputError, match="target='main' follows surfaces and no objective"):
+        strategy("logei", "main", objective="median").check()
+    with pytest.raises(InvalidInputError, match="gradients must be True or False"):
+        strategy("logei", gradients=1).check()

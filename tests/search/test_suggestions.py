@@ -5,8 +5,9 @@ import pytest
 
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
+from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
-from infgp.predict.targets import MeanTarget, TargetLaw
+from infgp.predict.objectives import Aim, MeanObjective, Objective, ObjectiveLaw
 from infgp.search.acquisition import HALVINGS, PATIENCE, assume, best_of, lengthened, local_reach, suggest
 from infgp.search.optimizer import Optimizer
 from infgp.search.proposal import ACQUISITIONS
@@ -16,6 +17,8 @@ from tests.sample.test_chain import two_surfaces
 
 LINE = Space.of({"x": Float(0.0, 1.0)})
 NONE = np.empty((0, 1))
+AIM = Aim(Objective(), RewardScale(0.0, 1.0))
+MAIN = replace(AIM, target="main")
 
 
 def test_assumed_rewards_join_the_dominant_surface():
@@ -39,8 +42,8 @@ def test_best_points_are_distinct_and_in_order():
 def test_the_expected_reward_is_a_mean_with_gradients(rng):
     state, data, model = two_surfaces(True)
     other = replace(state, beta=0.5 * state.beta)
-    laws = tuple(TargetLaw.of(Conditioned(s, data, model), "mean") for s in (state, other))
-    score, at = MeanTarget(laws), rng.random((6, 2))
+    laws = tuple(ObjectiveLaw.of(Conditioned(s, data, model), AIM) for s in (state, other))
+    score, at = MeanObjective(laws), rng.random((6, 2))
     value, gradient = score.value_and_gradient(at)
     assert value == pytest.approx(0.5 * (laws[0](at)[0] + laws[1](at)[0]))
     assert value == pytest.approx(score(at))
@@ -58,17 +61,21 @@ def known_hill():
     return state, Data(x, y), Model("se", Priors().resolve(1), ard=False)
 
 
-def suggestions(acquisition, pending=NONE, failed=NONE, target="main", seeds=8):
+def suggestions(acquisition, pending=NONE, failed=NONE, aim=MAIN, seeds=8):
     state, data, model = known_hill()
     known = learned_from([state] * 2, data, model, failed)
-    options = {"acquisition": acquisition, "target": target, "pending": pending}
+    options = {"acquisition": acquisition, "aim": aim, "pending": pending}
     return np.array([suggest(np.random.default_rng(s), known, LINE, **options)[0] for s in range(seeds)])
 
 
-@pytest.mark.parametrize("target", ["expected", "main", "mean"])
+@pytest.mark.parametrize(
+    "aim",
+    [AIM, MAIN, replace(AIM, outliers="ignore"), replace(AIM, objective=Objective("quantile", 0.2))],
+    ids=["mean", "main", "outliers ignored", "quantile"],
+)
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
-def test_suggestions_are_on_top_of_a_known_hill(acquisition, target):
-    assert np.abs(suggestions(acquisition, target=target) - 0.35).max() < 0.06
+def test_suggestions_are_on_top_of_a_known_hill(acquisition, aim):
+    assert np.abs(suggestions(acquisition, aim=aim) - 0.35).max() < 0.06
 
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
@@ -106,7 +113,7 @@ def test_suggestions_are_snapped(acquisition, rng):
     state = State(np.zeros(8, int), np.zeros(5), 0.1, np.full((1, 4), 0.5), np.ones(1), np.array([0.1]))
     model, none = Model("se", Priors().resolve(4), ard=True), np.empty((0, 4))
     known = learned_from([state], Data(x, rng.normal(size=8)), model)
-    u = suggest(rng, known, space, acquisition=acquisition, target="main", pending=none)
+    u = suggest(rng, known, space, acquisition=acquisition, aim=MAIN, pending=none)
     assert u == pytest.approx(space.snap(u[None])[0], abs=1e-12)
 
 
@@ -125,7 +132,7 @@ def test_local_sampling_shrinks_and_restarts(rng, monkeypatch):
             labels=np.zeros(y.size, int), beta=np.zeros(d + 1), nu=0.1, phi=np.full((1, d), 0.5 / 0.1**2),
             sigma2=np.ones(1), tau2=np.full(1, 1e-4),
         )  # fmt: skip
-        known, options = learned_from([state], Data(x, y), model), {"acquisition": "local", "target": "main"}
+        known, options = learned_from([state], Data(x, y), model), {"acquisition": "local", "aim": MAIN}
         points = [suggest(rng, known, space, pending=none, **options) for _ in range(12)]
         return np.median(np.abs(np.array(points) - 0.5).max(axis=1))
 

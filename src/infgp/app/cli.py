@@ -19,6 +19,7 @@ from infgp.app.text import printable
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
+from infgp.predict.objectives import OUTLIERS
 
 
 def demo(out: str, seed: int, budget: int) -> None:
@@ -48,7 +49,7 @@ def demo(out: str, seed: int, budget: int) -> None:
 
 
 RUN_HELP = """\
-Find the input with the best expected value of a noisy function.
+Find the input with the best expected reward of a noisy function, or with another best objective (--objective).
 
 The function is called with the parameters by name, f(rate=0.01, kind="b"), or, if it has a single parameter whose name
 is not in the space, with all parameters in one dict. It returns a number; None or NaN for a failed evaluation.
@@ -65,6 +66,7 @@ given on several machines with one --storage, they share the work. Any tool that
 RUN_EXAMPLES = """\
 examples:
   infgp run train:loss --space space.toml --trials 200 --jobs 4 --minimize
+  infgp run train:loss --space space.toml --trials 200 --minimize --objective cvar:0.1
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
@@ -77,7 +79,7 @@ UNREAD = 141
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``infgp run``."""
     add = parser.add_argument
-    add("objective", metavar="module:function", help="the function, found from this folder or among what is installed")
+    add("function", metavar="module:function", help="the function, found from this folder or among what is installed")
     add("--space", required=True, metavar="FILE", help="the parameters, in TOML (see above)")
     add("--trials", type=int, required=True, metavar="N", help="trials that the study is to have in the end")
     add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
@@ -88,7 +90,21 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
     )
     add("--study", metavar="NAME", help="name of the study, by which it goes on (default: module:function)")
-    add("--minimize", action="store_true", help="find the least expected value, not the largest")
+    add("--minimize", action="store_true", help="find the least value, not the largest")
+    add(
+        "--objective",
+        metavar="WHAT",
+        help="what counts of the rewards at a point: mean, median, quantile:0.1 (the reward that nine in ten beat), "
+        "cvar:0.1 (the mean of the worst tenth), probability:THRESHOLD (the chance of a reward better than the "
+        "threshold); the study keeps it (default: what the study has kept, or else mean)",
+    )
+    add(
+        "--outliers",
+        choices=OUTLIERS,
+        help="whether rewards that fit no surface count: they do if they can happen again, such as crashes and prizes; "
+        "ignore them if they are errors of measurement; the study keeps it (default: what the study has kept, or else "
+        "count)",
+    )
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
     add(
@@ -143,7 +159,8 @@ LIKE_URL = re.compile(r"\w\w:/|^[^\s/:]+:[^\s@]+@[^\s/@]+/|(?:pass|pwd)\w*\s*=",
 
 def _check_places(options: argparse.Namespace) -> None:
     """Refuse a URL that was given as something else, without repeating it."""
-    for name, place in (("objective", "module:function"), ("space", "--space"), ("study", "--study")):
+    places = {"function": "module:function", "space": "--space", "study": "--study", "objective": "--objective"}
+    for name, place in places.items():
         if LIKE_URL.search(getattr(options, name) or ""):
             raise InvalidInputError(f"What was given as {place} looks like a storage URL; give that with --storage.")
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from infgp.app.objective import check_options
 from infgp.app.spacefile import read_space
 from infgp.app.storage import (
     MISSED_BEATS,
@@ -105,6 +106,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     check_int("--patience", plan.patience, 0)
     if plan.timeout is not None:
         check_positive("--timeout", plan.timeout)
+    check_options(plan)
     space = read_space(plan.space)
     worker = _hire(plan, space)  # before anything is stored
     with warnings.catch_warnings():
@@ -123,7 +125,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
 
 def _hire(plan: Plan, space: Space) -> Worker:
     """A worker that has found its function."""
-    worker = Worker(plan.objective, space)
+    worker = Worker(plan.function, space)
     try:
         while (answer := worker.collect()) is None:
             wait_for([worker], GLANCE)
@@ -136,7 +138,7 @@ def _hire(plan: Plan, space: Space) -> Worker:
 
 
 def _cannot_start(plan: Plan, error: str) -> str:
-    return f"{plan.objective} cannot be evaluated: {_fit(plan, error)}"
+    return f"{plan.function} cannot be evaluated: {_fit(plan, error)}"
 
 
 def _fit(plan: Plan, error: str) -> str:
@@ -276,7 +278,7 @@ class _Run:
                 worker.stop()
         self.idle = [worker for worker in self.idle if worker.alive]
         for _ in range(wanted - len(self.idle) - len(self.starting)):
-            self.starting.append(Worker(self.plan.objective, self.space))
+            self.starting.append(Worker(self.plan.function, self.space))
         return max(0, min(wanted, len(self.idle)))
 
     def _welcome(self, worker: Worker) -> None:
@@ -339,7 +341,7 @@ class _Run:
         else:
             self._abandon(trial, answer.error)
             self.error = self.error or (
-                f"{self.plan.objective} failed at {_short(trial.params)}: {answer.error}. The other trials are in the "
+                f"{self.plan.function} failed at {_short(trial.params)}: {answer.error}. The other trials are in the "
                 f"study {self.plan.name!r}; mend the function and run again, or add --keep-going to count such a point "
                 "as failed and go on."
             )

@@ -117,11 +117,24 @@ def conclude(study: Study) -> str:
     except (InfGPError, ArithmeticError, ValueError) as error:
         return f"No recommendation: {printable(str(error))}"
     lines = ["  " + shorten(f"{name} = {value!r}") for name, value in found.point.items()]
+    ignored = " They are ignored." if found.outliers == "ignore" else ""
+    lines.append(
+        f"{found.n_off_surface} of {found.n_rewards} rewards lie off the dominant surface.{ignored} Counting what the "
+        f"surfaces leave over changes the {found.objective} here by {found.off_surface_effect:+.2g}."
+    )
+    if found.otherwise is not None:
+        now, other = ("counted", "ignore") if found.outliers == "count" else ("ignored", "count")
+        point = ", ".join(f"{name} = {value!r}" for name, value in found.otherwise.items())
+        lines.append(
+            f"Warning: rewards off the surfaces are {now}, and they decide the recommendation. With --outliers {other} "
+            f"this point would be better: {shorten(point)}. Count them if they can happen again, ignore them if they "
+            "are errors."
+        )
     if study.sampler.fallbacks:
         lines.append(f"In this run the model failed {study.sampler.fallbacks} times; a random point was used then.")
     return "\n".join(
         [
-            f"Recommended, with an expected value of {found.mean:.6g} ± {found.std:.2g}:",
+            f"Recommended ({found.objective}: {found.mean:.6g} ± {found.std:.2g}):",
             *lines,
             f"The luckiest value was {study.best_value:.6g} in trial {study.best_trial.number}.",
         ]

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, unquote_plus
 
+from infgp.app.objective import settle
 from infgp.app.text import shorten
-from infgp.errors import InfGPError
+from infgp.errors import InfGPError, InvalidInputError
 from infgp.space import Float, Int, Parameter, Space
 
 if TYPE_CHECKING:
@@ -42,13 +43,15 @@ class StorageError(InfGPError):
 class Plan:
     """What ``infgp run`` was asked for; the names are those of its options."""
 
-    objective: str
+    function: str
     space: str
     trials: int
     jobs: int = 1
     storage: str = field(default="sqlite:///infgp.db", repr=False)  # may hold a password
     study: str | None = None
     minimize: bool = False
+    objective: str | None = None  # None for what the study has kept
+    outliers: str | None = None
     seed: int | None = None
     keep_going: bool = False
     timeout: float | None = None
@@ -58,7 +61,7 @@ class Plan:
     @property
     def name(self) -> str:
         """Name of the study."""
-        return self.study or self.objective
+        return self.study or self.function
 
 
 #: URLs of which it is certain what is the password, as no part holds a character that separates parts. No other URL is
@@ -167,7 +170,6 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
     if plan.storage.startswith("sqlite"):
         settings["connect_args"] = {"timeout": 60}  # seconds to wait for others to write
     direction: Literal["minimize", "maximize"] = "minimize" if plan.minimize else "maximize"
-    sampler = InfGPSampler(seed=plan.seed, search_space=distributions(space))
     for attempt in range(1, OPENINGS + 1):
         try:
             storage = optuna.storages.RDBStorage(
@@ -177,15 +179,16 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
                 grace_period=MISSED_BEATS * plan.heartbeat,
             )
             _prepare(storage.engine)
-            study = optuna.create_study(
-                storage=storage, sampler=sampler, study_name=plan.name, direction=direction, load_if_exists=True
-            )
+            study = optuna.create_study(storage=storage, study_name=plan.name, direction=direction, load_if_exists=True)
             if study.study_name != plan.name:
                 raise StorageError(
                     f"The {name_of(plan.storage)} takes the names {plan.name!r} and {study.study_name!r} for the same "
                     f"and has a study named {study.study_name!r}; choose another --study."
                 )
+            options = settle(study, plan)
             break
+        except InvalidInputError as error:  # what the study has kept was written by others
+            raise StorageError(f"The study {plan.name!r} has an option that is not known: {error}") from None
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
             raise fail(
                 "is not a database URL",
@@ -203,6 +206,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             if attempt == OPENINGS:
                 raise fail("cannot be opened", error, "check that it is up and that the URL is right.") from None
             time.sleep(0.3 * attempt)
+    study.sampler = InfGPSampler(seed=plan.seed, search_space=distributions(space), **options)
     return study, storage
 
 

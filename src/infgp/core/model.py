@@ -19,10 +19,11 @@ import numpy as np
 
 from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky
-from infgp.core.odds import Seating, log_tilt, seated_sample
+from infgp.core.odds import SMOOTH_ODDS, Seating, log_tilt, seated_sample
 from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.core.places import Places, cut_edges, log_cohesion, nearest, places_of, ties
 from infgp.core.priors import Fixed, Priors
+from infgp.core.remainder import Patterns
 from infgp.errors import InvalidInputError
 
 #: The length-scales of a surface of grade g are the shared length-scales divided by this factor to the power g.
@@ -61,6 +62,11 @@ class Data:
         return Seating(self.x)
 
     @cached_property
+    def patterns(self) -> Patterns:
+        """What regressions of what a belief leaves over need of the inputs."""
+        return Patterns(self.x)
+
+    @cached_property
     def _nearest(self) -> list[tuple[FloatArray, IntArray]]:
         """The last answer of `nearest_to`, if any; shared by all data with the same inputs."""
         return []
@@ -86,7 +92,9 @@ class Data:
 
     def _sharing(self, other: Data) -> Data:
         """Data of the same inputs, with what depends on them alone."""
-        vars(other).update(h=self.h, places=self.places, seating=self.seating, _nearest=self._nearest)
+        vars(other).update(
+            h=self.h, places=self.places, seating=self.seating, patterns=self.patterns, _nearest=self._nearest
+        )
         return other
 
 
@@ -115,6 +123,9 @@ class Model:
     odds : tuple of float
         Prior probabilities of the kinds of odds (:mod:`infgp.core.odds`): constant ones first, then those that change
         with the input. With a single probability the odds are constant.
+    kriged : bool
+        Whether laws of further rewards let the odds change with the input where the labels were drawn with constant
+        odds (:meth:`for_laws`).
     one_surface : bool
         Whether all observations, further ones too, lie on one surface: an ordinary GP.
     """
@@ -126,7 +137,15 @@ class Model:
     local: float = 0.0
     grades: tuple[float, ...] = (1.0,)
     odds: tuple[float, ...] = (1.0,)
+    kriged: bool = False
     one_surface: bool = False
+
+    def for_laws(self) -> Model:
+        """The model with which the law of a further reward is computed from states of this one.
+
+        With kriged odds, each kind of odds counts with its posterior probability given the labels.
+        """
+        return replace(self, odds=SMOOTH_ODDS) if self.kriged else self
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ LOCAL = 0.5
 #: Values of the option `surface_scales`.
 SURFACE_SCALES = ("own", "shared")
 #: Values of the option `odds`.
-ODDS = ("smooth", "constant")
+ODDS = ("kriged", "smooth", "constant")
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class ModelOptions:
         Whether surfaces may belong to a place and have length-scales of their own.
     surface_scales : {"own", "shared"}
         Whether every surface has a scale of its own that multiplies σ² and τ².
-    odds : {"smooth", "constant"}
-        Whether the chances of the surfaces may change with the input.
+    odds : {"kriged", "smooth", "constant"}
+        Whether the chances of the surfaces may change with the input: in laws of further rewards, given labels that
+        were drawn with constant odds; in the labels' prior too; or not at all.
     priors : Priors or None
         None for the default of whoever asks.
 
@@ -50,7 +51,7 @@ class ModelOptions:
     surfaces: int | None = None
     regions: bool = True
     surface_scales: str = "own"
-    odds: str = "constant"
+    odds: str = "kriged"
     priors: Priors | None = None
 
     def check(self) -> None:
@@ -85,5 +86,6 @@ class ModelOptions:
             local=LOCAL if regions else 0.0,
             grades=OWN_GRADES if regions else (1.0,),
             odds=SMOOTH_ODDS if several and self.odds == "smooth" else (1.0,),
+            kriged=several and self.odds == "kriged",
             one_surface=not several,
         )

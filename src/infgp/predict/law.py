@@ -119,7 +119,13 @@ class Law:
             raise InvalidInputError(f"q must be a share of the rewards, above 0 and at most 1, but got {q!r}.")
         if share == 1.0:
             return self.mean
-        z = self.mixture.quantile(share[None])
+        return self.sign * self.mean_of_worst(self.mixture.quantile(share[None]), np.full(len(self), share))
+
+    def mean_of_worst(self, z: FloatArray, share: FloatArray) -> FloatArray:
+        """Mean of the worst share of the rewards that are to be maximised, shape (m,); :meth:`cvar` has one for all.
+
+        The share has shape (m,), and z, of shape (m, 1), is the quantile of that level in the model's units.
+        """
         t = self._drawn_in(z)
 
         def shortfall(mix: Mixture, rows: slice) -> FloatArray:
@@ -128,7 +134,7 @@ class Law:
             gap = (self._drawn_in(mix.means) - t[rows]) / self.rewards.unit
             return _sum(mix.weights, gap * ndtr((z[rows] - mix.means) / sd) + first)
 
-        return self.sign * (t[:, 0] + self.rewards.unit * self._in_blocks(shortfall) / share)
+        return np.asarray(t[:, 0] + self.rewards.unit * self._in_blocks(shortfall) / share)
 
     def probability(self, threshold: ArrayLike) -> FloatArray:
         """Chance of a reward that is better than a threshold: above it, or below it in a search that minimises.

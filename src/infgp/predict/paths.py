@@ -121,6 +121,15 @@ class Path:
             value[here] += weights[here, label] * path(at[here])
         return np.asarray(value)
 
+    def parts(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weights and values of the surfaces, trend included, shapes (m, K + 1), and gradients of the values."""
+        weights = self.weights(at)
+        values, gradients = np.zeros(weights.shape), np.zeros((*weights.shape, at.shape[1]))
+        for label, path in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            values[here, label], gradients[here, label] = path.value_and_gradient(at[here])
+        return weights, values + (trend(at) @ self.beta)[:, None], gradients + self.beta[1:]
+
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""
         value, gradient = trend(at) @ self.beta, np.tile(self.beta[1:], (at.shape[0], 1))
@@ -141,9 +150,9 @@ def draw_path(rng: np.random.Generator, given: Conditioned, target: str) -> Path
     rng : numpy.random.Generator
     given : Conditioned
         A state with canonical labels and, where surfaces have scales of their own, scales drawn.
-    target : {"expected", "main", "mean", "surface"}
-        The expected reward, clutter set aside; the main surface; the sum of all surfaces, each with the urn's weight;
-        or one surface, possibly a new one, drawn with the urn's probabilities. See :class:`TargetWeights`.
+    target : {"expected", "mean", "main", "surface"}
+        The sum of the surfaces without clutter, that of all surfaces with the urn's weights, the main surface, or one
+        surface, possibly a new one, drawn with the urn's probabilities. See :class:`TargetWeights`.
 
     Examples
     --------

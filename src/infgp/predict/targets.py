@@ -1,4 +1,4 @@
-"""What a search looks for: a weighted sum of the surfaces, with its law given one state and its mean over states.
+"""A weighted sum of the surfaces, and its law given one state.
 
 Given one state, the target is Gaussian at every x with mean h(x)ᵀβ + Σ_l w_l(x) μ_l(x) and variance Σ_l w_l(x)² v_l(x):
 the laws of the surfaces that make it up.
@@ -7,7 +7,6 @@ the laws of the surfaces that make it up.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,8 +16,6 @@ from infgp.core.linalg import FloatArray
 from infgp.core.model import Surface, trend
 from infgp.core.surface import Conditional, Conditioned
 
-#: Values of the option `target`; docs/glossary.md says when to use which.
-TARGETS = ("expected", "main", "mean", "surface")
 #: Ratio of evidence, surface to clutter, from which a rare surface that dominates nowhere counts in "expected".
 LIKELIER = 10.0
 #: Largest share of the rewards that clutter may hold; one reward more than that share is still allowed.
@@ -102,20 +99,6 @@ class TargetWeights:
         others = set(rare.tolist()) - set(given.main_labels(given.data.x).tolist())
         return [label for label in sorted(others) if gain(label) < math.log(LIKELIER)]
 
-    def spread(self, at: FloatArray, weights: FloatArray, means: FloatArray) -> FloatArray:
-        """Variance of Σ_l w_l μ_l through what is not known of the weights w, shape (m,); `means` are μ, (m, K + 1)."""
-        given = self.given
-        if self.target != "mean" or len(given.model.odds) == 1 or given.state.n_surfaces == 1:
-            return np.zeros(at.shape[0])
-        likely, chances, spread = given.odds_at(at)
-        factor = weights[:, :-1] / np.einsum("k,kml->ml", likely, chances)  # of places
-        by_kind = chances * factor
-        by_kind /= by_kind.sum(axis=2, keepdims=True)
-        middle = np.einsum("kml,ml->km", by_kind, means[:, :-1])
-        square = np.einsum("kml,ml->km", by_kind, means[:, :-1] ** 2)
-        within = likely @ (spread * np.maximum(square - middle**2, 0.0))
-        return np.asarray(within + likely @ (middle - likely @ middle) ** 2)
-
     def labels(self) -> list[int]:
         """Surfaces that count somewhere."""
         if self.given.model.local or len(self.given.model.odds) > 1:
@@ -156,16 +139,38 @@ class TargetLaw:
         weights = TargetWeights(given, target)
         return cls(given.state.beta, weights, {label: given.surface(label) for label in weights.labels()})
 
-    def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance, shapes (m,)."""
-        weights, variance = self.weights(at), np.zeros(at.shape[0])
-        means = np.zeros(weights.shape)
+    @cached_property
+    def noise(self) -> FloatArray:
+        """Noise variance about each surface, and about a new one, shape (K + 1,)."""
+        given = self.weights.given
+        return np.array([given.state.surface(label).tau2 for label in range(given.state.n_surfaces + 1)])
+
+    def parts(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Weights, means and variances of the surfaces, trend included, shapes (m, K + 1), and their noise, (K + 1,).
+
+        Surfaces that do not count have weight, variance and mean zero, but for the trend.
+        """
+        weights = self.weights(at)
+        means, variances = np.zeros(weights.shape), np.zeros(weights.shape)
         for label, law in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
-            means[here, label], v = law(at[here])
-            variance[here] += weights[here, label] ** 2 * v
-        variance += self.weights.spread(at, weights, means)
-        return trend(at) @ self.beta + np.sum(weights * means, axis=1), np.maximum(variance, LEAST_VARIANCE)
+            means[here, label], variances[here, label] = law(at[here])
+        return weights, means + (trend(at) @ self.beta)[:, None], variances, self.noise
+
+    def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Gradients of the means and variances of the surfaces, trend included, shapes (m, K + 1, d)."""
+        weights = self.weights(at)
+        d_means, d_variances = (np.zeros((*weights.shape, at.shape[1])) for _ in range(2))
+        for label, law in self.surfaces.items():
+            here = np.flatnonzero(weights[:, label])
+            d_means[here, label], d_variances[here, label] = law.with_gradients(at[here])[2:]
+        return d_means + self.beta[1:], d_variances
+
+    def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance, shapes (m,)."""
+        weights, means, variances, _ = self.parts(at)
+        variance = np.einsum("ij,ij->i", weights**2, variances)
+        return np.einsum("ij,ij->i", weights, means), np.maximum(variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
@@ -178,17 +183,16 @@ class TargetLaw:
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d)."""
         weights, variance = self.weights(at), np.zeros(at.shape[0])
-        means = np.zeros(weights.shape)
+        mean = trend(at) @ self.beta
         d_mean, d_variance = np.tile(self.beta[1:], (at.shape[0], 1)), np.zeros(at.shape)
         for label, law in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
             w = weights[here, label]
-            means[here, label], v, d_m, d_v = law.with_gradients(at[here])
+            m, v, d_m, d_v = law.with_gradients(at[here])
+            mean[here] += w * m
             variance[here] += w * w * v
             d_mean[here] += w[:, None] * d_m
             d_variance[here] += (w * w)[:, None] * d_v
-        variance += self.weights.spread(at, weights, means)
-        mean = trend(at) @ self.beta + np.sum(weights * means, axis=1)
         known = variance <= LEAST_VARIANCE
         d_variance[known] = 0.0
         return mean, np.where(known, LEAST_VARIANCE, variance), d_mean, d_variance
@@ -196,54 +200,6 @@ class TargetLaw:
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
         """Mean and variance of the target at point a less that at point b."""
         at = np.array([a, b])
-        weights, means = self.weights(at), np.zeros((2, self.weights.given.state.n_surfaces + 1))
-        for label, law in self.surfaces.items():
-            means[:, label] = law.mean(at)
-        mean, signed = self.mean(at), weights * [[1.0], [-1.0]]
+        mean, signed = self.mean(at), self.weights(at) * [[1.0], [-1.0]]
         parts = [signed[:, label] @ law.joint(at)[1] @ signed[:, label] for label, law in self.surfaces.items()]
-        if (at[0] != at[1]).any():  # as if the chances at a and b had nothing in common
-            parts.append(self.weights.spread(at, weights, means).sum())
         return float(mean[0] - mean[1]), max(float(sum(parts)), 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class MeanTarget:
-    """Mean of the target over states, as a score to maximise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from infgp.core.model import Data, Model, prior_draw
-    >>> from infgp.core.priors import Priors
-    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
-    >>> model, data = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6))
-    >>> target = MeanTarget.of([Conditioned(prior_draw(rng, x, model), data, model)], "main")
-    >>> target.difference(x[0], x[0])
-    (0.0, 0.0)
-    """
-
-    laws: tuple[TargetLaw, ...]
-
-    @classmethod
-    def of(cls, draws: Sequence[Conditioned], target: str) -> MeanTarget:
-        """The target over some states."""
-        return cls(tuple(TargetLaw.of(given, target) for given in draws))
-
-    def __call__(self, at: FloatArray) -> FloatArray:
-        """Values at the rows of `at`, shape (m,)."""
-        return np.asarray(np.mean([law.mean(at) for law in self.laws], axis=0))
-
-    def moments(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of the target and its standard deviation, within states and between them, shapes (m,)."""
-        means, variances = np.moveaxis(np.array([law(at) for law in self.laws]), 1, 0)
-        return means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
-
-    def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Values, shape (m,), and gradients, shape (m, d)."""
-        parts = [law.with_gradients(at) for law in self.laws]
-        return np.mean([p[0] for p in parts], axis=0), np.mean([p[2] for p in parts], axis=0)
-
-    def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
-        """Mean and standard deviation, over states, of the target at point a less that at point b."""
-        means, variances = np.array([law.difference(a, b) for law in self.laws]).T
-        return float(means.mean()), math.sqrt(variances.mean() + means.var())

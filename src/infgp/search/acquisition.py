@@ -5,10 +5,10 @@ Thompson sampling maximises it over perturbations of the best points only, since
 has its maximum almost surely where nothing is known. The neighbourhood that it searches shrinks, and starts again from
 the whole space. Log expected improvement averages over states.
 
-Given one state, the target is Gaussian at every x (:mod:`infgp.predict.targets`). The incumbent is the evaluated point
-with the largest mean over all states. In each state, improvement is counted from the state's own mean at the incumbent,
-so that no lucky reward counts. If each state had an incumbent of its own, a state that takes a lucky reward for a
-surface would find little to gain anywhere, and would send the search to whatever is unknown.
+Given one state, the objective is Gaussian at every x (:mod:`infgp.predict.objectives`). The incumbent is the evaluated
+point with the largest mean over all states. In each state, improvement is counted from the state's own mean at the
+incumbent, so that no lucky reward counts. If each state had an incumbent of its own, a state that takes a lucky reward
+for a surface would find little to gain anywhere, and would send the search to whatever is unknown.
 
 The logarithm of the improvement is averaged over states: a point is worth what the states agree on. The average of the
 improvement itself is ruled by the state with the shortest length-scales or the largest variance, and keeps the search
@@ -27,13 +27,13 @@ from infgp.core.kernels import log_ell_from_phi
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data
 from infgp.core.surface import Conditioned
+from infgp.predict.objectives import Aim, MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
-from infgp.predict.targets import MeanTarget, TargetLaw
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise, pick
 from infgp.space import Space
 
-#: Number of good points: evaluated points with the best expected reward, around which is searched.
+#: Number of good points: evaluated points with the best objective, around which is searched.
 GOOD = 5
 #: Number of candidates for log expected improvement over the whole space. It is small on purpose, and no gradients are
 #: followed: the highest points of the score are often corners that nothing is known about (`results/search_variants`).
@@ -84,17 +84,20 @@ class LogImprovement:
     >>> from infgp.core.surface import Conditioned
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model, data = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6))
-    >>> score = LogImprovement.of([TargetLaw.of(Conditioned(prior_draw(rng, x, model), data, model), "main")], x)
+    >>> from infgp.core.scaling import RewardScale
+    >>> from infgp.predict.objectives import Objective
+    >>> aim = Aim(Objective(), RewardScale(0.0, 1.0))
+    >>> score = LogImprovement.of([ObjectiveLaw.of(Conditioned(prior_draw(rng, x, model), data, model), aim)], x)
     >>> score(x).shape
     (6,)
     """
 
-    laws: tuple[TargetLaw, ...]
+    laws: tuple[ObjectiveLaw, ...]
     best: tuple[float, ...]
 
     @classmethod
-    def of(cls, laws: Sequence[TargetLaw], evaluated: FloatArray) -> LogImprovement:
-        """Improvement over the expected reward at the best of the inputs `evaluated`, shape (n, d)."""
+    def of(cls, laws: Sequence[ObjectiveLaw], evaluated: FloatArray) -> LogImprovement:
+        """Improvement over the objective at the best of the inputs `evaluated`, shape (n, d)."""
         means = np.array([law.mean(evaluated) for law in laws])
         return cls(tuple(laws), tuple(means[:, np.argmax(means.mean(axis=0))].tolist()))
 
@@ -159,7 +162,7 @@ def suggest(
     space: Space,
     *,
     acquisition: str,
-    target: str,
+    aim: Aim,
     pending: FloatArray,
     gradients: bool = False,
 ) -> FloatArray:
@@ -172,8 +175,8 @@ def suggest(
         Inputs of it that failed are taken to be poor.
     space : Space
     acquisition : {"logei", "thompson", "local"}
-    target : {"expected", "main", "mean", "surface"}
-        See :func:`infgp.predict.paths.draw_path`.
+    aim : Aim
+        What is optimised.
     pending : array, shape (k, d)
         Inputs that are being evaluated, whose rewards are drawn from the posterior.
     gradients : bool
@@ -183,11 +186,13 @@ def suggest(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
+    >>> from infgp.predict.objectives import Objective
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
     >>> learned = Learner.of(ModelOptions(), bend=True, d=1).learn(rng, Series(x, x[:, 0], np.zeros(6), none), None)
-    >>> suggest(rng, learned, Space.of({"a": Float(0, 1)}), acquisition="logei", target="main", pending=none).shape
+    >>> aim = Aim(Objective(), learned.rewards)
+    >>> suggest(rng, learned, Space.of({"a": Float(0, 1)}), acquisition="logei", aim=aim, pending=none).shape
     (1,)
     """
     x, failed, draws = objective.data.x, objective.series.failed, objective.draws
@@ -195,14 +200,14 @@ def suggest(
         draws = (draws[int(rng.integers(len(draws)))],)
     ahead = anticipate(rng, draws, pending, failed)
     if acquisition == "logei":
-        mean = MeanTarget.of(ahead, target)
+        mean = MeanObjective.of(ahead, aim)
         score = LogImprovement.of(mean.laws, ahead[0].data.x)
         good = best_of(x, mean(x))
         return maximise(rng, score, space, good)[0] if gradients else pick(rng, score, space, good, FAR, NEAR)
-    path = draw_path(rng, ahead[0], target)
+    path = draw_objective(rng, ahead[0], aim)
     if acquisition == "thompson":
         return maximise(rng, path, space, best_of(x, path(x)))[0]
-    law = TargetLaw.of(ahead[0], "expected" if target == "surface" else target)
+    law = ObjectiveLaw.of(ahead[0], aim)
     good = best_of(x, law.mean(x))
     reach = local_reach(stale=int(np.argmax((x == good[0]).all(axis=1)[::-1])), d=space.d)
     if reach == 0.0:  # restart

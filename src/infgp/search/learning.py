@@ -6,7 +6,7 @@ Rewards reach the model standardised and perhaps bent; what is called *standard*
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,8 @@ from infgp.core.rewardmap import BentScale, RewardMap
 from infgp.core.scaling import RewardScale, bend
 from infgp.core.surface import Conditioned
 from infgp.errors import NumericalError
+from infgp.predict.law import Law
+from infgp.predict.mixture import predictive
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_reward_units, run_collapsed, sweep
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
@@ -187,6 +189,14 @@ class Learned:
     def rewards(self) -> RewardMap:
         """From the model's units to those of the series."""
         return BentScale.of(self.chain.scale, self.series.y) if self.bent else self.chain.scale
+
+    def law(self, at: FloatArray, sign: float) -> Law:
+        """The law of a further value at the rows of `at`; `sign` is −1 for values that the user minimises.
+
+        By default the chances of the surfaces may change with the input (:meth:`infgp.core.model.Model.for_laws`).
+        """
+        model = self.model.for_laws()
+        return Law(predictive([replace(given, model=model) for given in self.draws], at), self.rewards, sign)
 
     def to_standard(self, value: float) -> float:
         """A value in the model's units."""

@@ -19,8 +19,7 @@ from infgp.core.priors import Priors
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.predict.law import Law
-from infgp.predict.mixture import predictive
-from infgp.predict.targets import MeanTarget
+from infgp.predict.objectives import MeanObjective, Objective, ObjectiveLike
 from infgp.search import recommending, saved
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
@@ -53,10 +52,16 @@ class Optimizer:
         A sequence has an entry for each of several objectives.
     seed : int or None, default=None
         The same seed and rewards give the same points, also across ``save`` and ``load``.
-    target : {"expected", "main", "mean", "surface"}, default="expected"
-        What is optimised: the expected reward, rewards that fit no surface set aside; the dominant surface alone, which
-        no other rewards move; all surfaces weighed by how often they occur; or (Thompson sampling only, the paper's
-        Algorithm 1) a surface drawn by these weights.
+    objective : "mean", "median", (str, float), or a list with an entry for each direction, default="mean"
+        What is optimised of the reward law at a point: its mean; its median; ("quantile", q), where q = 0.1 is the
+        reward that nine of ten exceed; ("cvar", q), the mean of the worst share q; or ("probability", threshold), the
+        chance of a better reward than the threshold.
+    outliers : {"count", "ignore"}, default="count"
+        Whether rewards that fit no surface count. They do if they can happen again: crashes, jackpots, failures.
+        Ignore them where they are errors of measurement.
+    target : {"objective", "main", "surface"}, default="objective"
+        What is searched for: the objective; the dominant surface, which no other rewards move; or (Thompson sampling
+        only, the paper's Algorithm 1) a surface drawn by the weights of the surfaces.
     acquisition : {"logei", "thompson", "local"}, default="logei"
         Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
         points. Several objectives are always chosen by Thompson draws.
@@ -77,15 +82,16 @@ class Optimizer:
         there. False is the paper's model. Without effect where `surfaces` is 1.
     surface_scales : {"own", "shared"}, default="own"
         Whether every surface has a scale of its own that multiplies its variance and its noise.
-    odds : {"constant", "smooth"}, default="constant"
-        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`).
+    odds : {"kriged", "smooth", "constant"}, default="kriged"
+        Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`): in laws of further
+        rewards, given surfaces that were learned with constant chances; in all that is learned; or, as in the paper,
+        not at all.
     priors : Priors or None, default=None
         In standardised units; None for :func:`infgp.search.learning.search_priors`.
     bend : bool or None, default=None
         Whether the model sees rewards with both ends drawn in (`infgp.core.scaling.bend`: logarithmic below one robust
-        standard deviation under the median and above two over it). It then resolves the good end of the rewards. A
-        monotone map moves the typical reward along with it but not the average, so that None means: yes, unless
-        `target` is "mean" or `surfaces` is 1. Predictions and recommendations are in the user's units either way.
+        standard deviation under the median and above two over it). It then resolves the good end of the rewards.
+        None means: yes, unless `surfaces` is 1. Predictions and recommendations are in the user's units either way.
 
     Examples
     --------
@@ -104,7 +110,9 @@ class Optimizer:
         direction: str | Sequence[str] = "maximize",
         seed: int | None = None,
         *,
-        target: str = "expected",
+        objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
+        outliers: str = "count",
+        target: str = "objective",
         acquisition: str = "logei",
         exploration: str | float | tuple[float, float] = 0.0,
         n_initial: int | None = None,
@@ -114,7 +122,7 @@ class Optimizer:
         surfaces: int | None = None,
         regions: bool = True,
         surface_scales: str = "own",
-        odds: str = "constant",
+        odds: str = "kriged",
         priors: Priors | None = None,
         bend: bool | None = None,
     ) -> None:
@@ -123,13 +131,21 @@ class Optimizer:
             check_choice("direction", one, DIRECTIONS)
         if not directions:
             raise InvalidInputError("direction must have an entry for each objective, but is empty.")
-        strategy = Strategy(target, acquisition, Exploration.of(exploration), gradients)
+        strategy = Strategy(
+            _objectives(objective, len(directions)),
+            tuple(1.0 if one == "maximize" else -1.0 for one in directions),
+            outliers,
+            target,
+            acquisition,
+            Exploration.of(exploration),
+            gradients,
+        )
         strategy.check()
         options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors)
         options.check()
         if bend is not None and not isinstance(bend, bool):
             raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")
-        bent = (target != "mean" and surfaces is None) if bend is None else bend
+        bent = surfaces is None if bend is None else bend
         searched = Space.of(space)
         first = 2 * (len(searched.names) + 1) if n_initial is None else check_int("n_initial", n_initial, 1)
         if first > LARGEST_DESIGN:
@@ -380,7 +396,7 @@ class Optimizer:
     # --- Recommend ---------------------------------------------------------------------------------------------------
 
     def recommend(self) -> Recommendation:
-        """The point with the best posterior expected reward. Asking for it does not change what comes next.
+        """The point with the best posterior mean of the objective. Asking for it does not change what comes next.
 
         Raises
         ------
@@ -399,7 +415,9 @@ class Optimizer:
         self._single("recommend")
         with one_blas_thread():
             rng, log, objectives, constraints = self._believe("recommend")
-            return recommending.recommend(rng, self._setup, log, objectives[0], constraints)
+            strategy = self._setup.strategy
+            aims, limits = strategy.aims(objectives), strategy.limits(constraints)
+            return recommending.recommend(rng, self._setup, log, aims[0], limits)
 
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """For several objectives: evaluated points that no other is believed to be as good as in all and better in one.
@@ -417,10 +435,11 @@ class Optimizer:
         """
         with one_blas_thread():
             _, log, objectives, constraints = self._believe("recommend")
-            return recommending.tradeoffs(self._setup, log, objectives, constraints)
+            strategy = self._setup.strategy
+            return recommending.tradeoffs(log, strategy.aims(objectives), strategy.limits(constraints))
 
     def predict(self, points: Sequence[Mapping[str, object]]) -> tuple[FloatArray, FloatArray]:
-        """Expected reward at some points, and how uncertain that expectation is; what :meth:`recommend` is based on.
+        """Posterior mean of the objective at some points and its standard deviation; what :meth:`recommend` goes by.
 
         Returns
         -------
@@ -440,8 +459,7 @@ class Optimizer:
         with one_blas_thread():
             _, _, objectives, _ = self._believe("predict", constrained=False)
             columns = [
-                recommending.moments(MeanTarget.of(learned.draws, setup.target), learned, sign, at)
-                for learned, sign in zip(objectives, setup.signs, strict=True)
+                MeanObjective.of(learned.draws, aim).moments(at) for learned, aim in setup.strategy.aims(objectives)
             ]
         if len(columns) == 1:
             return columns[0]
@@ -450,8 +468,8 @@ class Optimizer:
     def law(self, points: Sequence[Mapping[str, object]], objective: int = 0) -> Law:
         """The law of a further reward at some points, noise included. Asking for it does not change what comes next.
 
-        Nothing is set aside: outliers are part of the law, in contrast to what :meth:`predict` says with the default
-        `target`. The posterior states are those of :meth:`predict` and :meth:`recommend`.
+        Nothing is set aside: outliers are part of the law. The posterior states are those of :meth:`predict` and
+        :meth:`recommend`.
 
         Parameters
         ----------
@@ -479,7 +497,7 @@ class Optimizer:
         at, k = self.space.to_unit(points), self._index(objective)
         with one_blas_thread():
             learned = self._believe("predict", constrained=False)[2][k]
-            return Law(predictive(learned.draws, at), learned.rewards, self._setup.signs[k])
+            return learned.law(at, self._setup.signs[k])
 
     def learned(self, objective: int = 0) -> Learned:
         """What the search knows of an objective, in the model's units. Asking for it does not change what comes next.
@@ -569,6 +587,17 @@ class Optimizer:
                 out.tell(**told)
             out._standing = saved.standing_from_json(content, out._setup, out._log)
         return out
+
+
+def _objectives(value: ObjectiveLike | Sequence[ObjectiveLike], count: int) -> tuple[Objective, ...]:
+    """The objective of each direction: one for all, or a list with one for each."""
+    if isinstance(value, list):
+        if len(value) != count:
+            raise InvalidInputError(
+                f"objective has {len(value)} entries, but there are {count} directions; give one for each."
+            )
+        return tuple(map(Objective.parse, value))
+    return (Objective.parse(value),) * count
 
 
 def _entropy(seed: int | None) -> int:

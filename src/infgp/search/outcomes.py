@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from infgp.errors import InvalidInputError
+from infgp.predict.law import Law
 from infgp.search.learning import LARGEST
 from infgp.space import Point
 
@@ -50,23 +51,34 @@ class Observation:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The point with the best posterior expected reward, and what to expect there.
+    """The point with the best objective, and what to expect there. Printing it says all of it.
 
     Attributes
     ----------
     point : dict
-        The point of the whole space with the best expected reward, if it is better than `best_evaluated` by more than
+        The point of the whole space with the best objective, if it is better than `best_evaluated` by more than
         one standard deviation of the difference between the two; `best_evaluated` otherwise. Under constraints only
         points are considered that are more likely feasible than not, as long as there is one.
     mean, std : float
-        Expected reward there, and how uncertain that expectation is. Clutter is set aside in the expectation (see
-        `target` of :class:`Optimizer`), but not in the quantiles.
+        Posterior mean of the objective there, by default the expected reward, and how uncertain it is.
     quantiles : dict of float to float
         Quantiles, by level, of a single further reward there, noise included.
     best_evaluated : dict
-        The evaluated point with the best expected reward.
+        The evaluated point with the best objective.
     feasibility : float
         Probability that all constraints hold at the point; 1 where there are none.
+    objective : str
+        What was optimised, in words.
+    outliers : {"count", "ignore"}
+        Whether rewards off all surfaces counted.
+    n_rewards, n_off_surface : int
+        Number of rewards, and how many of them are believed to lie off the surface that dominates at their point.
+    off_surface_effect : float
+        The objective at the point with such rewards counted less the same with them ignored, in the user's units.
+    otherwise : dict or None
+        The evaluated point that would clearly be better with the other choice of `outliers`; None if there is none.
+    law : Law
+        The law of a further reward at the point.
     """
 
     point: Point
@@ -75,6 +87,37 @@ class Recommendation:
     quantiles: dict[float, float]
     best_evaluated: Point
     feasibility: float = 1.0
+    objective: str = "expected reward"
+    outliers: str = "count"
+    n_rewards: int = 0
+    n_off_surface: int = 0
+    off_surface_effect: float = 0.0
+    otherwise: Point | None = None
+    law: Law | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        levels = ", ".join(f"{100.0 * q:g} % below {value:.4g}" for q, value in self.quantiles.items())
+        lines = [
+            f"recommended: {self.point}",
+            f"{self.objective}: {self.mean:.4g} ± {self.std:.2g}",
+            f"a further reward: {levels}",
+            f"off the dominant surface: {self.n_off_surface} of {self.n_rewards} rewards, which change the objective "
+            f"here by {self.off_surface_effect:+.2g}",
+        ]
+        if self.feasibility < 1.0:
+            lines.append(f"all constraints hold: {100.0 * self.feasibility:.0f} %")
+        return "\n".join([*lines, *self.warnings])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should decide, as sentences."""
+        if self.otherwise is None:
+            return ()
+        now, other = ("counted", "ignore") if self.outliers == "count" else ("ignored", "count")
+        return (
+            f"warning: rewards off the surfaces are {now}; with outliers={other!r} {self.otherwise} would be better. "
+            "They decide the recommendation: count them if they can happen again, ignore them if they are errors.",
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +128,7 @@ class Tradeoff:
     ----------
     point : dict
     means, stds : tuple of float
-        Expected value of each objective there, and how uncertain that expectation is.
+        Posterior mean of each objective there, and how uncertain it is.
     feasibility : float
         Probability that all constraints hold there; 1 where there are none.
     """

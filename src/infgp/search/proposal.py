@@ -14,10 +14,10 @@ import numpy as np
 
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
-from infgp.predict.targets import TARGETS
+from infgp.predict.objectives import Aim, Objective, check_aim
 from infgp.search.acquisition import suggest
 from infgp.search.learning import Learned, Series, WarmChain
-from infgp.search.several import suggest_feasible, suggest_scalarised
+from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised
 from infgp.space import Space
 
 logger = logging.getLogger("infgp")
@@ -65,24 +65,50 @@ class Exploration:
 
 @dataclass(frozen=True)
 class Strategy:
-    """How the next point is chosen, once the model is asked; fields are named as the options of `Optimizer`."""
+    """How the next point is chosen, once the model is asked; fields are named as the options of `Optimizer`.
 
+    Attributes
+    ----------
+    objectives : tuple of Objective
+        What is optimised of each number.
+    signs : tuple of float
+        By what each number is multiplied so that larger is better.
+    """
+
+    objectives: tuple[Objective, ...]
+    signs: tuple[float, ...]
+    outliers: str
     target: str
     acquisition: str
     exploration: Exploration
     gradients: bool
 
     def check(self) -> None:
-        """Raise unless acquisition and target are known and go together."""
+        """Raise unless the options are known and go together."""
         check_choice("acquisition", self.acquisition, ACQUISITIONS)
-        check_choice("target", self.target, TARGETS)
+        check_aim(self.target, self.outliers)
         if self.acquisition == "logei" and self.target == "surface":
             raise InvalidInputError(
                 "target='surface' draws one surface, which is Thompson sampling; use acquisition='thompson' or "
-                "'local', or target 'expected', 'main' or 'mean'."
+                "'local', or target 'objective' or 'main'."
+            )
+        if self.target != "objective" and any(objective.kind != "mean" for objective in self.objectives):
+            raise InvalidInputError(
+                f"target={self.target!r} follows surfaces and no objective; leave objective out, or leave target out."
             )
         if not isinstance(self.gradients, bool):
             raise InvalidInputError(f"gradients must be True or False, but got {self.gradients!r}.")
+
+    def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
+        """Each objective as it is known, with what is optimised of it."""
+        return [
+            (known, Aim(objective, known.rewards, sign, self.target, self.outliers))
+            for known, objective, sign in zip(learned, self.objectives, self.signs, strict=True)
+        ]
+
+    def limits(self, learned: Sequence[Learned]) -> list[Aimed]:
+        """Each constraint as it is known; what is bounded is its mean."""
+        return [(known, Aim(Objective(), known.rewards, 1.0, self.target, self.outliers)) for known in learned]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +168,8 @@ def propose(
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
     >>> problem = Problem({"objective": Series(x, x[:, 0], np.zeros(6), none)}, {}, none)
-    >>> strategy = Strategy("expected", "logei", Exploration.of(0.0), gradients=False)
+    >>> options = {"outliers": "count", "target": "objective", "acquisition": "logei", "gradients": False}
+    >>> strategy = Strategy((Objective(),), (1.0,), exploration=Exploration.of(0.0), **options)
     >>> space, learner = Space.of({"a": Float(0, 1)}), Learner.of(ModelOptions(), bend=True, d=1)
     >>> propose(rng, problem, lambda name, series: learner.learn(rng, series, None), strategy, space).u.shape
     (1,)
@@ -155,8 +182,8 @@ def propose(
     try:
         with one_blas_thread():
             known = {name: learn(name, s) for name, s in {**problem.objectives, **problem.constraints}.items()}
-            objectives = [known[name] for name in problem.objectives]
-            constraints = [known[name] for name in problem.constraints]
+            objectives = strategy.aims([known[name] for name in problem.objectives])
+            constraints = strategy.limits([known[name] for name in problem.constraints])
             u = choose(rng, objectives, constraints, strategy, space, problem.pending)
         if np.isfinite(u).all():
             return Proposal(u, known)
@@ -168,23 +195,24 @@ def propose(
 
 def choose(
     rng: np.random.Generator,
-    objectives: Sequence[Learned],
-    constraints: Sequence[Learned],
+    objectives: Sequence[Aimed],
+    constraints: Sequence[Aimed],
     strategy: Strategy,
     space: Space,
     pending: FloatArray,
 ) -> FloatArray:
     """What the model suggests, shape (d,): for one objective, under constraints, or for several objectives."""
     if len(objectives) > 1 or (constraints and strategy.acquisition != "logei"):
-        return suggest_scalarised(rng, objectives, constraints, space, strategy.target, pending)
+        return suggest_scalarised(rng, objectives, constraints, space, pending)
     if constraints:
-        return suggest_feasible(rng, objectives[0], constraints, space, strategy.target, pending)
+        return suggest_feasible(rng, objectives[0], constraints, space, pending)
+    learned, aim = objectives[0]
     return suggest(
         rng,
-        objectives[0],
+        learned,
         space,
         acquisition=strategy.acquisition,
-        target=strategy.target,
+        aim=aim,
         pending=pending,
         gradients=strategy.gradients,
     )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.predict.mixture import predictive
-from infgp.predict.targets import MeanTarget
+from infgp.predict.mixture import off_surface_probability
+from infgp.predict.objectives import OUTLIERS, Aim, MeanObjective
 from infgp.search.acquisition import best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise
 from infgp.search.outcomes import Recommendation, Tradeoff
-from infgp.search.several import LIKELY, LogFeasibility, best_feasible, not_dominated
+from infgp.search.several import LIKELY, Aimed, LogFeasibility, best_feasible, not_dominated
 from infgp.search.standing import Log, Setup
 from infgp.space import Point
 
@@ -25,24 +26,13 @@ LEAP = 1.0
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-def moments(mean: MeanTarget, learned: Learned, sign: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of the target over states, in the user's units, shapes (m,).
-
-    Where rewards are bent, mean and standard deviation are computed for the bent reward. The mean, and the two ends of
-    the interval of one standard deviation about it, are then unbent. That is exact where the bend is straight. Moments
-    of the unbent reward would be ruled by its exponential tails.
-    """
-    middle, sd = mean.moments(at)
-    low, value, high = (learned.from_standard(z) for z in (middle - sd, middle, middle + sd))
-    return sign * value, np.abs(high - low) / 2.0
-
-
 def recommend(
-    rng: np.random.Generator, setup: Setup, log: Log, objective: Learned, constraints: Sequence[Learned]
+    rng: np.random.Generator, setup: Setup, log: Log, objective: Aimed, constraints: Sequence[Aimed]
 ) -> Recommendation:
-    """The point with the best posterior expected reward; see :class:`Recommendation`."""
-    mean, sign, x = MeanTarget.of(objective.draws, setup.target), setup.signs[0], objective.data.x
-    feasibility = LogFeasibility.of(constraints, setup.target)
+    """The point with the best objective; see :class:`Recommendation`."""
+    learned, aim = objective
+    mean, x = MeanObjective.of(learned.draws, aim), learned.data.x
+    feasibility = LogFeasibility.of(constraints)
     if constraints:
         far, good = best_feasible(rng, mean, feasibility, x, setup.space)
     else:
@@ -52,34 +42,56 @@ def recommend(
     there, here = feasibility(np.array([far, good]))
     leap = bool(here < LIKELY <= there or (better > LEAP * sd and there >= min(here, LIKELY)))
     at = (far if leap else good)[None]
-    value, std = moments(mean, objective, sign, at)
-    levels = QUANTILES if sign > 0 else tuple(1.0 - q for q in QUANTILES)
-    rewards = sign * objective.from_standard(predictive(objective.draws, at).quantile(np.array(levels))[0])
+    value, std = mean.moments(at)
+    law = learned.law(at, aim.sign)
     evaluated = evaluated_at(log, good)
+    other = _other(learned, aim, feasibility, at[0])
     return Recommendation(
         point=setup.space.from_unit(at)[0] if leap else dict(evaluated),
         mean=float(value[0]),
         std=float(std[0]),
-        quantiles=dict(zip(QUANTILES, map(float, rewards), strict=True)),
+        quantiles=dict(zip(QUANTILES, map(float, law.quantile(QUANTILES)[0]), strict=True)),
         best_evaluated=evaluated,
         feasibility=math.exp(feasibility(at)[0]),
+        objective=str(aim.objective),
+        outliers=aim.outliers,
+        n_rewards=learned.data.y.size,
+        n_off_surface=int(np.sum(off_surface_probability(learned.draws) > 0.5)),
+        off_surface_effect=_effect(learned, aim, at),
+        otherwise=None if other is None else evaluated_at(log, other),
+        law=law,
     )
 
 
-def tradeoffs(
-    setup: Setup, log: Log, objectives: Sequence[Learned], constraints: Sequence[Learned]
-) -> tuple[Tradeoff, ...]:
+def _effect(learned: Learned, aim: Aim, at: FloatArray) -> float:
+    """What counting the rewards off all surfaces does to the objective at a point, in the user's units."""
+    both = [MeanObjective.of(learned.draws, replace(aim, outliers=o)).moments(at)[0][0] for o in OUTLIERS]
+    return float(both[0] - both[1])
+
+
+def _other(learned: Learned, aim: Aim, feasibility: LogFeasibility, chosen: FloatArray) -> FloatArray | None:
+    """The evaluated point that is clearly better, if outliers are treated the other way; None if there is none."""
+    if aim.target != "objective" or learned.model.one_surface:
+        return None
+    way = next(o for o in OUTLIERS if o != aim.outliers)
+    mean, x = MeanObjective.of(learned.draws, replace(aim, outliers=way)), learned.data.x
+    allowed = x[feasibility(x) >= LIKELY]
+    if not allowed.size:
+        return None
+    best = allowed[int(np.argmax(mean(allowed)))]
+    better, sd = mean.difference(best, chosen)
+    return best if better > LEAP * sd else None
+
+
+def tradeoffs(log: Log, objectives: Sequence[Aimed], constraints: Sequence[Aimed]) -> tuple[Tradeoff, ...]:
     """The trade-offs between the objectives; see :class:`Tradeoff`."""
-    x = np.unique(objectives[0].data.x, axis=0)
-    targets = [MeanTarget.of(objective.draws, setup.target) for objective in objectives]
-    chances = np.exp(LogFeasibility.of(constraints, setup.target)(x))
+    x = np.unique(objectives[0][0].data.x, axis=0)
+    means = [MeanObjective.of(learned.draws, aim) for learned, aim in objectives]
+    chances = np.exp(LogFeasibility.of(constraints)(x))
     likely = chances >= math.exp(LIKELY)
     x, chances = (x[likely], chances[likely]) if likely.any() else (x, chances)
-    front = not_dominated(np.column_stack([target(x) for target in targets]))
-    parts = [
-        moments(target, learned, sign, x[front])
-        for target, learned, sign in zip(targets, objectives, setup.signs, strict=True)
-    ]
+    front = not_dominated(np.column_stack([mean(x) for mean in means]))
+    parts = [mean.moments(x[front]) for mean in means]
     return tuple(
         Tradeoff(
             evaluated_at(log, x[i]),

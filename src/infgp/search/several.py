@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
 from infgp.core.linalg import FloatArray
 from infgp.core.surface import Conditioned
-from infgp.predict.paths import Path, draw_path
-from infgp.predict.targets import MeanTarget, TargetLaw
+from infgp.predict.objectives import Aim, MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
+from infgp.predict.paths import Path
 from infgp.search.acquisition import FAR, NEAR, LogImprovement, anticipate, best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import SPREAD, Values, pick
@@ -28,8 +29,11 @@ from infgp.space import Space
 LIKELY = math.log(0.5)
 #: Weight of the sum of the gaps in the augmented Chebyshev function, where the largest gap has weight 1.
 AUGMENT = 0.05
-#: Score that no infeasible point exceeds, in units of the augmented Chebyshev function or of the target.
+#: Score that no infeasible point exceeds, in units of the augmented Chebyshev function or of the objective.
 FORBIDDEN = -1e6
+
+#: A number that is learned, and what is optimised or bounded of it.
+Aimed: TypeAlias = tuple[Learned, Aim]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +42,24 @@ class LogFeasibility:
 
     Attributes
     ----------
-    laws : tuple of tuple of TargetLaw
+    laws : tuple of tuple of ObjectiveLaw
         For each constraint, its law in each state.
     limits : tuple of float
         Zero, in the units of each constraint's model.
     """
 
-    laws: tuple[tuple[TargetLaw, ...], ...]
+    laws: tuple[tuple[ObjectiveLaw, ...], ...]
     limits: tuple[float, ...]
 
     @classmethod
-    def of(
-        cls, constraints: Sequence[Learned], target: str, draws: Sequence[Sequence[Conditioned]] | None = None
-    ) -> LogFeasibility:
+    def of(cls, constraints: Sequence[Aimed], draws: Sequence[Sequence[Conditioned]] | None = None) -> LogFeasibility:
         """The feasibility under constraints, in the states `draws`; by default the states of their chains."""
-        known = [c.draws for c in constraints] if draws is None else draws
-        laws = tuple(tuple(TargetLaw.of(given, target) for given in states) for states in known)
-        return cls(laws, tuple(c.to_standard(0.0) for c in constraints))
+        known = [c.draws for c, _ in constraints] if draws is None else draws
+        laws = tuple(
+            tuple(ObjectiveLaw.of(given, aim) for given in states)
+            for states, (_, aim) in zip(known, constraints, strict=True)
+        )
+        return cls(laws, tuple(c.to_standard(0.0) for c, _ in constraints))
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
@@ -68,10 +73,9 @@ class LogFeasibility:
 
 def suggest_feasible(
     rng: np.random.Generator,
-    objective: Learned,
-    constraints: Sequence[Learned],
+    objective: Aimed,
+    constraints: Sequence[Aimed],
     space: Space,
-    target: str,
     pending: FloatArray,
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
@@ -83,27 +87,30 @@ def suggest_feasible(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
+    >>> from infgp.predict.objectives import Objective
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
     >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
-    >>> objective, constraint = (  # maximise x where x <= 0.5
+    >>> both = [  # maximise x where x <= 0.5
     ...     learner.learn(rng, Series(x, y, np.zeros(9), none), None) for y in (x[:, 0], x[:, 0] - 0.5)
-    ... )
-    >>> u = suggest_feasible(rng, objective, [constraint], Space.of({"x": Float(0, 1)}), "expected", none)
+    ... ]
+    >>> objective, constraint = ((learned, Aim(Objective(), learned.rewards)) for learned in both)
+    >>> u = suggest_feasible(rng, objective, [constraint], Space.of({"x": Float(0, 1)}), none)
     >>> bool(abs(u[0] - 0.5) < 0.1)
     True
     """
-    x = objective.data.x
-    ahead = [anticipate(rng, c.draws, pending, c.series.failed) for c in constraints]
-    feasibility = LogFeasibility.of(constraints, target, ahead)
-    inputs = np.vstack((x, objective.series.failed, pending))
+    learned, aim = objective
+    x = learned.data.x
+    ahead = [anticipate(rng, c.draws, pending, c.series.failed) for c, _ in constraints]
+    feasibility = LogFeasibility.of(constraints, ahead)
+    inputs = np.vstack((x, learned.series.failed, pending))
     known = feasibility(inputs)
     known[x.shape[0] : inputs.shape[0] - pending.shape[0]] = -np.inf  # failed: nothing to improve on
     allowed = known >= LIKELY
     if not allowed.any():  # nothing to improve on before something is feasible
         return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
-    mean = MeanTarget.of(anticipate(rng, objective.draws, pending, objective.series.failed), target)
+    mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed), aim)
     improvement = LogImprovement.of(mean.laws, inputs[allowed])
     good = best_of(inputs[allowed], mean(inputs[allowed]))
     return pick(rng, lambda at: improvement(at) + feasibility(at), space, good, FAR, NEAR)
@@ -111,10 +118,9 @@ def suggest_feasible(
 
 def suggest_scalarised(
     rng: np.random.Generator,
-    objectives: Sequence[Learned],
-    constraints: Sequence[Learned],
+    objectives: Sequence[Aimed],
+    constraints: Sequence[Aimed],
     space: Space,
-    target: str,
     pending: FloatArray,
 ) -> FloatArray:
     """The next input, shape (d,), for objectives that are all to be maximised under constraints c_j(x) <= 0.
@@ -123,6 +129,7 @@ def suggest_scalarised(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
+    >>> from infgp.predict.objectives import Objective
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
@@ -130,13 +137,14 @@ def suggest_scalarised(
     >>> objectives = [
     ...     learner.learn(rng, Series(x, -(x[:, 0] - best) ** 2, np.zeros(9), none), None) for best in (0.2, 0.6)
     ... ]
-    >>> u = suggest_scalarised(rng, objectives, [], Space.of({"x": Float(0, 1)}), "expected", none)
+    >>> aimed = [(learned, Aim(Objective(), learned.rewards)) for learned in objectives]
+    >>> u = suggest_scalarised(rng, aimed, [], Space.of({"x": Float(0, 1)}), none)
     >>> bool(0.1 < u[0] < 0.7)
     True
     """
-    x = objectives[0].data.x
-    drawn = [_draw(rng, objective, target, pending) for objective in objectives]
-    limits = [(_draw(rng, c, target, pending), c.to_standard(0.0)) for c in constraints]
+    x = objectives[0][0].data.x
+    drawn = [_draw(rng, objective, pending) for objective in objectives]
+    limits = [(_draw(rng, c, pending), c[0].to_standard(0.0)) for c in constraints]
     weights = rng.dirichlet(np.ones(len(drawn)))
     seen = [path(x) for path in drawn]
     tops = [float(values.max()) for values in seen]
@@ -145,17 +153,18 @@ def suggest_scalarised(
     return pick(rng, score, space, best_of(x, score(x)), SPREAD, NEAR)
 
 
-def _draw(rng: np.random.Generator, learned: Learned, target: str, pending: FloatArray) -> Path:
+def _draw(rng: np.random.Generator, aimed: Aimed, pending: FloatArray) -> Path | ObjectivePath:
+    learned, aim = aimed
     given = learned.draws[int(rng.integers(len(learned.draws)))]
-    return draw_path(rng, anticipate(rng, [given], pending, learned.series.failed)[0], target)
+    return draw_objective(rng, anticipate(rng, [given], pending, learned.series.failed)[0], aim)
 
 
 def _chebyshev(
-    drawn: Sequence[Path],
+    drawn: Sequence[Path | ObjectivePath],
     weights: FloatArray,
     tops: Sequence[float],
     spans: Sequence[float],
-    limits: Sequence[tuple[Path, float]],
+    limits: Sequence[tuple[Path | ObjectivePath, float]],
 ) -> Values:
     """−max_k w_k g_k − 0.05 Σ_k w_k g_k, where g_k is the gap of objective k to its top, in units of its span."""
 
@@ -169,12 +178,12 @@ def _chebyshev(
 
 
 def best_feasible(
-    rng: np.random.Generator, mean: MeanTarget, feasibility: LogFeasibility, x: FloatArray, space: Space
+    rng: np.random.Generator, mean: MeanObjective, feasibility: LogFeasibility, x: FloatArray, space: Space
 ) -> tuple[FloatArray, FloatArray]:
     """The best point of the space, and the best of the inputs `x`, with regard to constraints; shapes (d,).
 
-    Among points that are more likely feasible than not, it is the best by the mean target. If there are none, it is the
-    point that is most likely feasible.
+    Among points that are more likely feasible than not, it is the best by the mean objective. If there are none, it is
+    the point that is most likely feasible.
     """
 
     def score(at: FloatArray) -> FloatArray:

@@ -44,12 +44,7 @@ class Setup:
     @property
     def signs(self) -> tuple[float, ...]:
         """By what each objective is multiplied so that larger is better."""
-        return tuple(1.0 if direction == "maximize" else -1.0 for direction in self.directions)
-
-    @property
-    def target(self) -> str:
-        """The target that is predicted and recommended: that of the search, or "expected" where that is "surface"."""
-        return "expected" if self.strategy.target == "surface" else self.strategy.target
+        return self.strategy.signs
 
     def problem(self, log: Log, pending: Sequence[Point] = ()) -> Problem:
         """What was told, by the names of the numbers that are learned."""

@@ -17,8 +17,8 @@ from infgp.bench.methods import BOTORCH
 #: Options by name of the method, with what it is called in tables.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
-    "infgp-mean": ("target: the mean, clutter and all", {"target": "mean"}),
-    "infgp-smooth": ("target: the mean; odds that change", {"target": "mean", "odds": "smooth"}),
+    "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
+    "infgp-smooth": ("odds that change, learned jointly", {"odds": "smooth"}),
     "infgp-one": ("one surface, rewards as they are", {"surfaces": 1}),
     "infgp-one-bent": ("one surface, rewards bent", {"surfaces": 1, "bend": True}),
     "infgp-one-ts": ("one surface, Thompson sampling", {"surfaces": 1, "acquisition": "thompson"}),

@@ -13,6 +13,7 @@ from infgp.bench.tasks.general import GENERAL, general_task
 from infgp.bench.tasks.hpo import DATASETS, hpobench_task, mnist_task
 from infgp.bench.tasks.nas import nasbench201_task
 from infgp.bench.tasks.noisy import Problem, noisy_task
+from infgp.bench.tasks.objectives import OBJECTIVES, objective_task
 from infgp.bench.tasks.odds import ODDS, odds_task
 from infgp.bench.tasks.portfolio import portfolio_task
 from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic_task
@@ -50,6 +51,8 @@ def task(name: str) -> Task:
         return odds_task(name)
     if name in GENERAL:
         return general_task(name)
+    if name in OBJECTIVES:
+        return objective_task(name)
     if Problem.of(name) is not None:
         return noisy_task(name)
     if name not in TASKS:

@@ -1,0 +1,82 @@
+"""What ``infgp run`` optimises of the rewards: how the command line writes it, and how a study keeps it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from infgp.errors import InvalidInputError, check_choice
+from infgp.predict.objectives import OUTLIERS, WITH_NUMBER, Objective
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+    from infgp.app.storage import Plan
+
+#: User attribute of a study: the objective, as ``--objective`` writes it.
+OBJECTIVE = "infgp:objective"
+#: User attribute of a study: whether rewards off the surfaces count, as ``--outliers`` writes it.
+OUTLIERS_KEPT = "infgp:outliers"
+#: What ``--objective`` may be.
+FORMS = (
+    "mean, median, quantile:Q with 0 < Q < 1, cvar:Q with 0 < Q <= 1 (the mean of the worst share Q), or "
+    "probability:THRESHOLD"
+)
+
+
+def read_objective(text: str) -> Objective:
+    """The objective that a text such as ``quantile:0.1`` names; raise unless it names one.
+
+    Examples
+    --------
+    >>> read_objective("median"), read_objective("probability:-3e2")
+    (Objective(kind='quantile', number=0.5), Objective(kind='probability', number=-300.0))
+    >>> read_objective("quantile:2")
+    Traceback (most recent call last):
+        ...
+    infgp.errors.InvalidInputError: --objective must be mean, median, ... but got 'quantile:2'.
+    """
+    name, colon, number = text.partition(":")
+    try:
+        if colon and name in WITH_NUMBER and math.isfinite(amount := float(number)):
+            return Objective.parse((name, amount))
+        return Objective.parse(text)
+    except ValueError:
+        raise InvalidInputError(f"--objective must be {FORMS}, but got {text!r}.") from None
+
+
+def check_options(plan: Plan) -> None:
+    """Raise unless the objective and the treatment of outliers that were asked for are known."""
+    if plan.objective is not None:
+        read_objective(plan.objective)
+    if plan.outliers is not None:
+        check_choice("--outliers", plan.outliers, OUTLIERS)
+
+
+def settle(study: Study, plan: Plan) -> dict[str, Any]:
+    """Options of the sampler: what the plan asks for, which the study then keeps; else what the study has kept.
+
+    The rewards of a study do not depend on its objective. So a run may ask another question of the same trials, and a
+    run that is started again without an option goes on with the study's.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from infgp.app.storage import Plan
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study()
+    >>> settle(study, Plan("train:loss", "space.toml", 9, objective="cvar:0.1"))
+    {'objective': ('cvar', 0.1), 'outliers': 'count'}
+    >>> settle(study, Plan("train:loss", "space.toml", 9, outliers="ignore"))
+    {'objective': ('cvar', 0.1), 'outliers': 'ignore'}
+    """
+    kept = study.user_attrs
+    asked = {OBJECTIVE: plan.objective, OUTLIERS_KEPT: plan.outliers}
+    for name, value in asked.items():
+        if value is not None and value != kept.get(name):
+            study.set_user_attr(name, value)
+    objective = read_objective(plan.objective or str(kept.get(OBJECTIVE, "mean")))
+    outliers = plan.outliers or str(kept.get(OUTLIERS_KEPT, "count"))
+    check_choice("--outliers", outliers, OUTLIERS)
+    option = objective.option
+    return {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers}

@@ -1,0 +1,387 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from infgp import Law
+from infgp.core.model import Data, Model, State
+from infgp.core.priors import Priors
+from infgp.core.remainder import Remainder
+from infgp.core.rewardmap import BentScale
+from infgp.core.scaling import RewardScale
+from infgp.core.surface import Conditioned
+from infgp.errors import InvalidInputError
+from infgp.predict.mixture import Mixture
+from infgp.predict.objectives import (
+    Aim,
+    Functional,
+    MeanObjective,
+    Objective,
+    ObjectiveLaw,
+    draw_objective,
+    influence,
+    plausible,
+)
+from infgp.predict.paths import draw_path
+from infgp.predict.targets import TargetLaw
+from tests.exact import central_differences
+
+STRAIGHT = RewardScale(2.0, 3.0)
+BENT = BentScale(STRAIGHT, 90.0)
+MEAN, QUANTILE, CVAR = Objective(), Objective("quantile", 0.2), Objective("cvar", 0.3)
+#: Thresholds are in the user's units, with the user's sign.
+CHANCE, COST = Objective("probability", 3.0), Objective("probability", -3.0)
+#: The largest of a few dozen z-scores exceeds this once in 10⁵ seeds.
+LARGEST_Z = 5.5
+
+AIMS = {
+    "mean": Aim(MEAN, STRAIGHT),
+    "mean, bent": Aim(MEAN, BENT),
+    "quantile": Aim(QUANTILE, STRAIGHT),
+    "quantile, bent": Aim(QUANTILE, BENT),
+    "quantile, minimise": Aim(QUANTILE, BENT, -1.0),
+    "cvar": Aim(CVAR, STRAIGHT),
+    "cvar, minimise": Aim(CVAR, STRAIGHT, -1.0),
+    "probability": Aim(CHANCE, STRAIGHT),
+    "probability, bent": Aim(CHANCE, BENT),
+    "probability, minimise": Aim(COST, BENT, -1.0),
+}
+every_aim = pytest.mark.parametrize("aim", AIMS.values(), ids=AIMS)
+
+
+#: What is left over, at three points: nothing.
+NOTHING = np.zeros(3)
+
+
+def mixture(sharp=1.0):
+    """Two modes, a bulk with a rare wide component, and a bulk on the exponential parts of the bend."""
+    weights = np.array([[0.5, 0.4, 0.1], [0.9, 0.07, 0.03], [0.3, 0.2, 0.5]])
+    means = np.array([[-1.0, 0.8, 0.0], [0.3, 1.0, -0.4], [2.6, -1.9, 0.5]])
+    return Mixture(weights, means, sharp * np.array([[0.3, 0.5, 1.0], [0.4, 2.0, 6.0], [0.6, 0.8, 1.0]]))
+
+
+# --- The functional of a law ------------------------------------------------------------------------------------------
+
+
+@every_aim
+def test_values_are_those_of_the_law(aim):
+    """The law is in the user's units, and another way to the same numbers."""
+    mix = mixture()
+    user, _ = aim.to_user(Functional.of(aim, mix, np.zeros((3, 3)), NOTHING).value, np.zeros(3))
+    law, number = Law(mix, aim.rewards, aim.sign), aim.objective.number
+    if aim.objective.kind == "mean":
+        assert user == pytest.approx(aim.sign * aim.rewards.from_standard(mix.mean()))
+        if aim.rewards is STRAIGHT:
+            assert user == pytest.approx(law.mean)
+    elif aim.objective.kind == "quantile":
+        assert user == pytest.approx(law.quantile([number])[:, 0], rel=1e-6)
+    elif aim.objective.kind == "cvar":
+        assert user == pytest.approx(law.cvar(number), rel=1e-6)
+    else:
+        better = law.cdf(number) if aim.sign < 0 else 1.0 - law.cdf(number)
+        assert user == pytest.approx(better, rel=1e-6)
+        assert np.ptp(user) > 0.1
+
+
+@every_aim
+def test_derivatives_by_the_means_of_the_surfaces(aim):
+    mix, spread, step = mixture(), np.full((3, 3), 0.2), 1e-5
+    got = Functional.of(aim, mix, spread, NOTHING)
+    by_spread = np.zeros((3, 3)) if got.by_spread is None else got.by_spread
+    for label in range(3):
+        shift = step * np.eye(3)[label]
+        up, down = (
+            Functional.of(aim, replace(mix, means=mix.means + s), spread, NOTHING).value for s in (shift, -shift)
+        )
+        assert got.by_mean[:, label] == pytest.approx((up - down) / (2.0 * step), rel=1e-4, abs=1e-6)
+        up, down = (Functional.of(aim, mix, spread + s, NOTHING).value for s in (shift, -shift))
+        assert by_spread[:, label] == pytest.approx((up - down) / (2.0 * step), rel=1e-4, abs=1e-6)
+
+
+def test_derivatives_of_the_worst_share_where_rewards_are_bent():
+    """They take the slope of the bend at the surface, which is exact where there is little noise about it."""
+    aim, mix, spread, step = Aim(CVAR, BENT), mixture(1e-4), np.zeros((3, 3)), 1e-5
+    got = Functional.of(aim, mix, spread, NOTHING).by_mean
+    for label in range(3):
+        shift = step * np.eye(3)[label]
+        up, down = (
+            Functional.of(aim, replace(mix, means=mix.means + s), spread, NOTHING).value for s in (shift, -shift)
+        )
+        assert got[:, label] == pytest.approx((up - down) / (2.0 * step), rel=0.02, abs=0.02)
+
+
+def test_what_is_not_known_of_a_surface_spreads_the_chances():
+    aim, mix = AIMS["probability"], mixture()
+    wide = Functional.of(aim, mix, np.full((3, 3), 0.7), NOTHING).value
+    assert wide == pytest.approx(
+        Functional.of(aim, replace(mix, variances=mix.variances + 0.7), np.zeros((3, 3)), NOTHING).value
+    )
+
+
+def with_point(mix, z, share):
+    """A mixture of which a share is moved to points z, one for each row."""
+    extra = np.array([share, z[0], 1e-10])
+    parts = ((1.0 - share) * mix.weights, mix.means, mix.variances)
+    assert np.ptp(z) == 0.0
+    return Mixture(*(np.column_stack((part, np.full(3, e))) for part, e in zip(parts, extra, strict=True)))
+
+
+@every_aim
+def test_what_is_missed_is_the_derivative_towards_a_point_mass(aim):
+    """Of the worst share, only above the quantile: below it, the level is missed alike by all rewards."""
+    if aim.objective.kind == "mean" and aim.rewards is BENT:
+        pytest.skip("The bend of the mean stands for the mean of the bent; what is left over has the rest.")
+    mix, share, checked = mixture(), 1e-6, 0
+    tolerance = 0.12 if aim.objective.kind == "quantile" else 1e-3  # where the density is read from an interval
+    for z in (-2.5, -0.3, 0.9, 3.1):
+        at, spread = np.full(3, z), np.zeros((3, 3))
+        now = Functional.of(aim, mix, spread, NOTHING)
+        moved = Functional.of(aim, with_point(mix, at, share), np.zeros((3, 4)), NOTHING).value
+        got, wanted = now.by_rest * influence(aim, mix, at), (moved - now.value) / share
+        counts = np.full(3, True)
+        if aim.objective.kind == "cvar":
+            counts = at > mix.quantile_at(np.full(3, aim.level))
+        checked += counts.sum()
+        assert got[counts] == pytest.approx(wanted[counts], rel=tolerance, abs=2e-3)
+    assert checked >= 6
+
+
+@every_aim
+def test_what_is_missed_has_mean_zero_under_the_law(aim, rng):
+    if aim.objective.kind == "mean" and aim.rewards is BENT:
+        pytest.skip("See above.")
+    mix, n = mixture(), 4000
+    drawn = Law(mix, RewardScale(0.0, 1.0)).sample(n, rng)
+    for i in range(3):
+        row = Mixture(*(np.tile(part[i], (n, 1)) for part in (mix.weights, mix.means, mix.variances)))
+        found = influence(aim, row, drawn[i])
+        error = found.std() / np.sqrt(n)
+        assert error > 0.0
+        assert abs(found.mean()) < LARGEST_Z * error
+
+
+@every_aim
+def test_derivatives_by_what_is_left_over(aim):
+    """A corrected level asks the same law for another quantile."""
+    mix, spread, step = mixture(), np.zeros((3, 3)), 1e-5
+    got = Functional.of(aim, mix, spread, NOTHING)
+    up, down = (Functional.of(aim, mix, spread, NOTHING + s).value for s in (step, -step))
+    tolerance = 0.12 if aim.objective.kind == "quantile" else 1e-3
+    assert got.by_rest == pytest.approx((up - down) / (2.0 * step), rel=tolerance, abs=1e-6)
+    assert (got.by_rest > 0.0).all()
+    if aim.objective.kind in ("quantile", "cvar"):
+        everything = Functional.of(aim, mix, spread, NOTHING + 9.0).value
+        assert np.isfinite(everything).all()
+        assert (everything > got.value).all()
+
+
+def test_one_reward_unlike_all_others_counts_no_more_than_they_do():
+    assert plausible(np.array([0.0, 1.0, -9.0]), 0.5).tolist() == [0.0, 1.0, -1.0]
+    assert plausible(np.array([0.0, 0.1, -9.0]), 0.5).tolist() == [0.0, 0.1, -0.5]
+    twice = plausible(np.array([8.0, 0.0, -9.0]), 0.5)
+    assert twice.tolist() == [8.0, 0.0, -8.0]
+    assert plausible(np.empty(0), 1.0).size == 0
+
+
+# --- Its law given a state --------------------------------------------------------------------------------------------
+
+
+def case(n=24, crashes=True):
+    """A slope on which crashes are frequent to the right, and which the surfaces see as equally frequent everywhere."""
+    rng = np.random.default_rng(7)
+    x = rng.random((n, 2))
+    labels = (rng.random(n) < 0.9 * x[:, 0]).astype(int) if crashes else np.zeros(n, int)
+    labels[0] = 0
+    y = np.where(labels, -2.2, 0.8 * x[:, 0]) + 0.15 * rng.standard_normal(n)
+    one, d = np.ones(1), 2
+    scale = np.array([0.7, 1.6, 1.0])[: labels.max() + 2]
+    state = State(labels, np.array([0.1, 0.2, -0.1]), 0.1, np.full((1, d), 1.5), one, 0.05 * one, scale)
+    return Conditioned(state, Data(x, y), Model("se", Priors().resolve(d), ard=True, scale_shape=2.0))
+
+
+@pytest.fixture
+def at(rng):
+    return rng.random((6, 2))
+
+
+@pytest.mark.parametrize("outliers", ["count", "ignore"])
+@pytest.mark.parametrize("level", [None, 0.4])
+@every_aim
+def test_gradients_of_laws(aim, level, outliers, at):
+    law = ObjectiveLaw.of(case(), replace(aim, outliers=outliers), level)
+    mean, gradient = law.mean_and_gradient(at)
+    assert mean == pytest.approx(law.mean(at), abs=1e-9)
+    assert mean == pytest.approx(law(at)[0], abs=1e-9)
+    assert gradient == pytest.approx(central_differences(law.mean, at), rel=1e-4, abs=1e-6)
+    _, variance, again, d_variance = law.with_gradients(at)
+    assert variance == pytest.approx(law(at)[1])
+    assert again == pytest.approx(gradient)
+    assert d_variance == pytest.approx(central_differences(lambda u: law(u)[1], at), rel=2e-3, abs=1e-4)
+    assert law.difference(at[0], at[1])[0] == pytest.approx(mean[0] - mean[1], abs=1e-9)
+    assert law.difference(at[2], at[2]) == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
+def test_what_is_left_over_is_learned(at):
+    given, aim = case(n=60), AIMS["mean"]
+    law, plain = ObjectiveLaw.of(given, aim), ObjectiveLaw.of(given, replace(aim, outliers="ignore"))
+    surfaces = plain.natural(given.data.x)[0]
+    missed = plausible(STRAIGHT.from_standard(given.data.y) - surfaces, 3.0)
+    left = Remainder.of(given.data.patterns, missed)
+    assert law.remainder.flat == pytest.approx(left.flat)
+    assert law.natural(at)[0] == pytest.approx(plain.natural(at)[0] + left(at)[0] + left.centre)
+    wanted = plain.natural(at)[1] + left(at)[1] + left.flat * left.spread
+    assert law.natural(at)[1] == pytest.approx(wanted)
+    assert STRAIGHT.from_standard(law.mean(at)) == pytest.approx(law.natural(at)[0] - left.centre)
+    ends = np.array([[0.1, 0.5], [0.9, 0.5]])
+    safe, risky = law.natural(ends)[0]
+    believed = plain.natural(ends)[0]
+    assert believed[1] > believed[0]
+    assert safe > risky + 1.0
+
+
+@every_aim
+def test_with_one_surface_there_is_nothing_over(aim):
+    given = case(crashes=False)
+    given = replace(given, model=replace(given.model, one_surface=True))
+    assert ObjectiveLaw.of(given, aim).remainder is None
+
+
+def test_a_reward_with_much_known_noise_counts_little():
+    given, aim = case(n=40), AIMS["mean"]
+    wild = given.data.y.copy()
+    wild[3] = 30.0
+    clean, trusted, doubted = (
+        ObjectiveLaw.of(replace(given, data=Data(given.data.x, y, noise)), aim).missed[3]
+        for y, noise in (
+            (given.data.y, np.zeros(40)),
+            (wild, np.full(40, 0.5)),
+            (wild, np.where(np.arange(40) == 3, 1e6, 0.5)),
+        )
+    )
+    assert abs(trusted) > 10.0 * abs(clean)
+    assert abs(doubted) < 1e-3
+
+
+@pytest.mark.parametrize("rewards", [STRAIGHT, BENT], ids=["straight", "bent"])
+def test_without_outliers_the_mean_is_the_weighted_sum_of_the_surfaces(rewards, at):
+    given, aim = case(), Aim(MEAN, rewards, outliers="ignore")
+    law, target = ObjectiveLaw.of(given, aim), TargetLaw.of(given, "expected")
+    for got, wanted in zip((*law(at), law.mean(at)), (*target(at), target.mean(at)), strict=True):
+        assert np.array_equal(got, wanted)
+    for got, wanted in zip(law.with_gradients(at), target.with_gradients(at), strict=True):
+        assert np.array_equal(got, wanted)
+    assert law.difference(at[0], at[1]) == target.difference(at[0], at[1])
+    drawn, path = (
+        draw_objective(np.random.default_rng(4), given, aim),
+        draw_path(np.random.default_rng(4), given, "expected"),
+    )
+    assert np.array_equal(drawn(at), path(at))
+
+
+@pytest.mark.parametrize("target", ["main", "surface"])
+def test_surfaces_are_followed_where_they_are_the_target(target, at):
+    given, aim = case(), Aim(MEAN, BENT, target=target)
+    drawn, path = (
+        draw_objective(np.random.default_rng(4), given, aim),
+        draw_path(np.random.default_rng(4), given, target),
+    )
+    assert np.array_equal(drawn(at), path(at))
+    wanted = TargetLaw.of(given, "main" if target == "main" else "expected")
+    assert np.array_equal(ObjectiveLaw.of(given, aim).mean(at), wanted.mean(at))
+
+
+def test_moments_of_drawn_objectives_are_those_of_the_law(rng, at, monkeypatch):
+    """For a mean of rewards that are not bent, where all is linear."""
+    monkeypatch.setattr("infgp.core.remainder.FEATURES", 48)  # moments are exact for any number
+    monkeypatch.setattr("infgp.predict.paths.FEATURES", 48)
+    given, aim = case(), AIMS["mean"]
+    law = ObjectiveLaw.of(given, aim)
+    draws = np.array([draw_objective(rng, given, aim)(at) for _ in range(3000)])
+    mean, variance = law(at)
+    differences = [law.difference(at[i], at[i + 1]) for i in range(5)]
+    steps = draws[:, :-1] - draws[:, 1:]
+
+    def largest(factor):
+        gaps = np.hstack((draws - mean, steps - [m for m, _ in differences]))
+        squares = gaps**2 - factor * np.array([*variance, *(v for _, v in differences)])
+        both = np.hstack((gaps, squares))
+        return np.max(np.abs(both.mean(axis=0)) / (both.std(axis=0) / np.sqrt(len(both))))
+
+    assert law.remainder.flat < 0.9
+    assert largest(1.0) < LARGEST_Z
+    assert largest(1.2) > LARGEST_Z  # that is enough of them
+
+
+@every_aim
+def test_gradients_of_drawn_objectives(aim, rng, at):
+    drawn = draw_objective(rng, case(), aim)
+    value, gradient = drawn.value_and_gradient(at)
+    assert value == pytest.approx(drawn(at))
+    assert gradient == pytest.approx(central_differences(drawn, at), rel=1e-4, abs=1e-6)
+
+
+def test_each_state_has_a_pattern_of_its_own():
+    given, aim = case(), AIMS["mean"]
+    laws = MeanObjective.of([given] * 4, aim).laws
+    assert [law.level for law in laws] == [0.125, 0.375, 0.625, 0.875]
+    assert all(len(law.remainder.shapes) == 1 for law in laws)
+
+
+def test_minimising_mirrors_maximising(at):
+    """The model sees costs with the sign turned: what differs is the level, the sign, and the threshold."""
+    given = case()
+    for high, low in (
+        (("quantile", 0.9), ("quantile", 0.1)),
+        (("cvar", 0.2), ("cvar", 0.2)),
+        (("probability", -3.0), ("probability", 3.0)),
+        ("mean", "mean"),
+        ("median", "median"),
+    ):
+        costs = MeanObjective.of([given], Aim(Objective.parse(high), BENT, -1.0))
+        gains = MeanObjective.of([given], Aim(Objective.parse(low), BENT))
+        assert np.array_equal(costs(at), gains(at))
+        sign = 1.0 if high[0] == "probability" else -1.0
+        assert costs.moments(at)[0] == pytest.approx(sign * gains.moments(at)[0])
+        assert costs.moments(at)[1] == pytest.approx(gains.moments(at)[1])
+
+
+# --- The option -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "objective", "words"),
+    [
+        ("mean", Objective(), "expected reward"),
+        ("median", Objective("quantile", 0.5), "median reward"),
+        (("quantile", 0.1), Objective("quantile", 0.1), "10 % quantile of the reward"),
+        (["cvar", 1], Objective(), "expected reward"),
+        (("cvar", np.float64(0.05)), Objective("cvar", 0.05), "mean of the worst 5 % of the rewards"),
+        (("probability", -7), Objective("probability", -7.0), "chance of beating -7"),
+    ],
+)
+def test_options(value, objective, words):
+    parsed = Objective.parse(value)
+    assert parsed == objective
+    assert Objective.parse(parsed.option) == parsed
+    assert str(parsed) == words
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("best", "", "quantile", None, 0.5, True, {"quantile": 0.5}, ()),
+        *(("quantile",), ("quantile", 0.5, 0.5), ("mean", 0.5), ("median", 0.5), (0.5, "quantile")),
+        *(("quantile", 0.0), ("quantile", 1.0), ("quantile", -0.1), ("quantile", "0.5"), ("quantile", True)),
+        *(("cvar", 0.0), ("cvar", 1.1), ("cvar", None), ("cvar", math.nan)),
+        *(("probability", math.inf), ("probability", math.nan), ("probability", None), ("probability", [1.0])),
+    ],
+    ids=repr,
+)
+def test_options_that_make_no_sense(value):
+    with pytest.raises(InvalidInputError) as error:
+        Objective.parse(value)
+    assert str(error.value) == (
+        "objective must be 'mean', 'median', ('quantile', q) with 0 < q < 1, ('cvar', q) with 0 < q <= 1 (the mean of "
+        f"the worst share q), or ('probability', threshold), but got {value!r}."
+    )
