@@ -305,7 +305,7 @@ class ObjectiveLaw:
         return cls(TargetLaw.of(given, aim.weights), aim, level)
 
     @property
-    def _plain(self) -> bool:
+    def plain(self) -> bool:
         """Whether the objective is a weighted sum of the surfaces and nothing else."""
         return self.aim.target != "objective" or (self.aim.objective.kind == "mean" and self.remainder is None)
 
@@ -355,14 +355,14 @@ class ObjectiveLaw:
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
-        if self._plain:
+        if self.plain:
             return self.base(at)
         value, variance = self._moments(at, 0.0, 0.0)
         return self.aim.to_search(value), np.maximum(self.aim.search_slope(value) ** 2 * variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
-        if self._plain:
+        if self.plain:
             return self.base.mean(at)
         law, variances = self._surfaces(at)
         rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
@@ -370,7 +370,7 @@ class ObjectiveLaw:
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
-        if self._plain:
+        if self.plain:
             mean, _, slope, _ = self.base.with_gradients(at)
             return mean, slope
         law, variances = self._surfaces(at)
@@ -386,7 +386,7 @@ class ObjectiveLaw:
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d); that of the variance by differences."""
-        if self._plain:
+        if self.plain:
             return self.base.with_gradients(at)
         (mean, d_mean), variance = self.mean_and_gradient(at), self(at)[1]
         d_variance = [(self(at + STEP * row)[1] - variance) / STEP for row in np.eye(at.shape[1])]
@@ -394,7 +394,7 @@ class ObjectiveLaw:
 
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
         """Mean and variance of the objective at point a less that at point b."""
-        if self._plain:
+        if self.plain:
             return self.base.difference(a, b)
         if (a == b).all():
             return 0.0, 0.0
@@ -448,10 +448,19 @@ class MeanObjective:
         return np.mean([p[0] for p in parts], axis=0), np.mean([p[1] for p in parts], axis=0)
 
     def moments(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of the objective and its standard deviation, within states and between them, in the user's units."""
-        means, variances = np.moveaxis(np.array([law.natural(at) for law in self.laws]), 1, 0)
-        sd = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
-        return self.laws[0].aim.to_user(means.mean(axis=0), sd)
+        """Mean of the objective and its standard deviation, within states and between them, in the user's units.
+
+        Where surfaces alone are followed, both are computed for bent rewards. The mean, and the ends of the interval of
+        one standard deviation about it, are then unbent: a state that takes an outlier for a surface moves them little.
+        """
+        aim, plain = self.laws[0].aim, self.laws[0].plain
+        parts = [law(at) if plain else law.natural(at) for law in self.laws]
+        means, variances = np.moveaxis(np.array(parts), 1, 0)
+        mean, sd = means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
+        if not plain:
+            return aim.to_user(mean, sd)
+        low, middle, high = (aim.rewards.from_standard(z) for z in (mean - sd, mean, mean + sd))
+        return aim.sign * middle, np.abs(high - low) / 2.0
 
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
         """Mean and standard deviation, over states, of the objective at point a less that at point b."""
@@ -502,7 +511,7 @@ def draw_objective(rng: np.random.Generator, given: Conditioned, aim: Aim) -> Pa
         return draw_path(rng, given, "surface")
     law = ObjectiveLaw.of(given, aim)
     surfaces = draw_path(rng, given, aim.weights)
-    if law._plain:
+    if law.plain:
         return surfaces
     rest = None if law.remainder is None else draw_remainder(rng, law.remainder, law.missed)
     return ObjectivePath(law, surfaces, rest)
