@@ -123,7 +123,7 @@ STUDY = Study(
     text=__doc__,
     tasks=TASKS,
     methods=(
-        *("infgp", "infgp-main", "infgp-one", "infgp-one-bent", "infgp-algorithm-1"),
+        *("infgp", "infgp-ignore", "infgp-main", "infgp-one", "infgp-one-bent", "infgp-algorithm-1"),
         *("botorch-logei", "botorch-winsorised", "botorch-warped", "optuna-tpe"),
     ),
     table=tables,
