@@ -71,7 +71,7 @@ def age(records: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) 
     Examples
     --------
     >>> print(age([{"method": "infgp"}, {"method": "random"}]))
-    Made before the default last changed (commit dbf5f7e): all methods.
+    Made before the default last changed (commit a8b8cd5): all methods.
     """
     counts: dict[str, list[bool]] = {}
     for record in records:
