@@ -375,6 +375,7 @@ def test_options(value, objective, words):
         *(("quantile", 0.0), ("quantile", 1.0), ("quantile", -0.1), ("quantile", "0.5"), ("quantile", True)),
         *(("cvar", 0.0), ("cvar", 1.1), ("cvar", None), ("cvar", math.nan)),
         *(("probability", math.inf), ("probability", math.nan), ("probability", None), ("probability", [1.0])),
+        np.array([0.1, 0.2]),
     ],
     ids=repr,
 )

@@ -34,8 +34,6 @@ from infgp.predict.mixture import Mixture
 from infgp.predict.paths import Path, draw_path
 from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
 
-#: Names of objectives that stand alone.
-PLAIN = ("mean", "median")
 #: Names of objectives that come with a number: a level, a share, a threshold.
 WITH_NUMBER = ("quantile", "cvar", "probability")
 #: Values of the option `outliers`.
@@ -79,10 +77,8 @@ class Objective:
     @classmethod
     def parse(cls, value: ObjectiveLike) -> Objective:
         """From the option of that name; raise unless it is known."""
-        if value == "mean":
-            return cls()
-        if value == "median":
-            return cls("quantile", 0.5)
+        if isinstance(value, str) and value in ("mean", "median"):
+            return cls() if value == "mean" else cls("quantile", 0.5)
         pair = value if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2 else ("", 0.0)
         kind, number = pair
         good = kind in WITH_NUMBER and isinstance(number, int | float | np.number) and not isinstance(number, bool)
@@ -135,6 +131,9 @@ class Aim:
     sign: float = 1.0
     target: str = "objective"
     outliers: str = "count"
+
+    def __str__(self) -> str:
+        return "reward on the dominant surface" if self.target == "main" else str(self.objective)
 
     @property
     def weights(self) -> str:

@@ -53,7 +53,7 @@ def recommend(
         quantiles=dict(zip(QUANTILES, map(float, law.quantile(QUANTILES)[0]), strict=True)),
         best_evaluated=evaluated,
         feasibility=math.exp(feasibility(at)[0]),
-        objective=str(aim.objective),
+        objective=str(aim),
         outliers=aim.outliers,
         n_rewards=learned.data.y.size,
         n_off_surface=int(np.sum(off_surface_probability(learned.draws) > 0.5)),
