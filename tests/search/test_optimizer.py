@@ -744,10 +744,15 @@ def test_predictions_are_in_the_user_s_units(direction):
 class Given:
     """The law of an objective in one state, which is the same everywhere."""
 
-    def __init__(self, aim, mean, sd):
-        self.aim, self.level, self.sd = aim, mean, sd
+    def __init__(self, aim, mean, sd, plain=False):
+        self.aim, self.level, self.sd, self.plain = aim, mean, sd, plain
 
     def natural(self, at):
+        assert not self.plain
+        return np.full(at.shape[0], self.level), np.full(at.shape[0], self.sd**2)
+
+    def __call__(self, at):
+        assert self.plain
         return np.full(at.shape[0], self.level), np.full(at.shape[0], self.sd**2)
 
 
@@ -769,6 +774,12 @@ def test_moments_are_within_states_and_between_them_in_the_user_s_units(sign):
     mean, std = MeanObjective((Given(aim, 1.1, 0.2),)).moments(at)
     assert (mean == 1.0).all()  # no chance is larger
     assert std == pytest.approx(np.full(2, 0.2))
+    aim = Aim(Objective(), BentScale(scale, 50.0), sign, outliers="ignore")  # moments of bent rewards, then unbent
+    mean, std = MeanObjective((Given(aim, -3.0, 0.5, plain=True), Given(aim, -4.0, 0.5, plain=True))).moments(at)
+    sd = np.sqrt(0.5**2 + 0.5**2)
+    low, middle, high = 10.0 + 3.0 * unbend(np.array([-3.5 - sd, -3.5, -3.5 + sd]))
+    assert mean == pytest.approx(np.full(2, sign * middle))
+    assert std == pytest.approx(np.full(2, (high - low) / 2.0))
 
 
 # --- Constraints and several objectives -------------------------------------------------------------------------------
