@@ -47,7 +47,7 @@ def dimension(name):
 
 
 def sample(name, seed):
-    """Inputs and rewards to learn from, the same to judge by, and the mean at the latter, if it is known."""
+    """Inputs and rewards to learn from, inputs and rewards to judge by, and the mean where it is judged, if known."""
     if name not in GENERAL:
         made = draw(name.split("-d")[0], dimension(name), FAMILY, seed)
         return made.x, made.y, made.x_test, made.y_test, None

@@ -12,8 +12,6 @@ same number of evaluations. No uniform points in between.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from infgp.bench.methods import METHODS
@@ -22,8 +20,8 @@ from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task
 from infgp.bench.study import FLOOR, Study
 from infgp.bench.tables import ratio, table
-from infgp.bench.tasks import task
 from infgp.bench.tasks.objectives import OBJECTIVES, OPTIONS, parts
+from studies.general import along, final, settled
 
 #: infgp with the objective of the task.
 OWN = "infgp-objective"
@@ -41,29 +39,6 @@ Regret of the functional, 1 being that of a uniform point: mean over runs (numbe
 rewards at each point for the median and {MANY} for all others. Random points recommend the one with the best reward.
 Ratios are those of infgp with the task's objective to another method: geometric mean over tasks and seeds, on the same
 seeds (95 % interval; a regret counts at least {FLOOR:g}). Below 1, infgp with the task's objective is better."""
-
-
-@cache
-def uniform(name):
-    """Regret of a uniform point of a task."""
-    made = task(name)
-    x = np.random.default_rng(0).random((20_000, made.d))
-    return made.best - float(made.expected(x).mean())
-
-
-def final(record):
-    """Regret of the recommendation."""
-    return record["recommend_regret"] / uniform(record["task"])
-
-
-def along(record):
-    """Mean regret of the evaluated points."""
-    return float(np.mean(record["regret"])) / uniform(record["task"])
-
-
-def settled(mine, method):
-    """The runs of a method that ended with a recommendation, by seed."""
-    return {seed: record for seed, record in mine.get(method, {}).items() if "recommend_regret" in record}
 
 
 def of_tasks(runs, methods, value):

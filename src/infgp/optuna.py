@@ -24,8 +24,8 @@ import numpy as np
 from infgp.core.forks import renew_after_fork
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
+from infgp.predict.functionals import ObjectiveLike
 from infgp.predict.mixture import off_surface_probability
-from infgp.predict.objectives import ObjectiveLike
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.space import Choice, Float, Int, Parameter, Point, Space

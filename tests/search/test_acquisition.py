@@ -12,7 +12,8 @@ from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
-from infgp.predict.objectives import Aim, MeanObjective, Objective, ObjectiveLaw
+from infgp.predict.functionals import Aim, Objective
+from infgp.predict.objectives import MeanObjective, ObjectiveLaw
 from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
 from infgp.search.acquisition import LogImprovement, log_h
 from tests.exact import central_differences, regional_case, target_law

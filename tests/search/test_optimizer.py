@@ -21,7 +21,8 @@ from infgp.core.priors import LogNormal
 from infgp.core.rewardmap import BentScale
 from infgp.core.scaling import STRAIGHT, RewardScale, bend, unbend
 from infgp.errors import InvalidInputError, NumericalError
-from infgp.predict.objectives import Aim, MeanObjective, Objective
+from infgp.predict.functionals import Aim, Objective
+from infgp.predict.objectives import MeanObjective
 from infgp.search.learning import search_priors
 from infgp.search.optimizer import Optimizer
 from infgp.space import Choice, Float, Int, Space

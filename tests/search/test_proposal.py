@@ -3,7 +3,7 @@ import math
 import pytest
 
 from infgp.errors import InvalidInputError
-from infgp.predict.objectives import Objective
+from infgp.predict.functionals import Objective
 from infgp.search.proposal import ACQUISITIONS, Exploration, Strategy
 
 # --- Options ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
-from infgp.predict.objectives import Aim, MeanObjective, Objective, ObjectiveLaw
+from infgp.predict.functionals import Aim, Objective
+from infgp.predict.objectives import MeanObjective, ObjectiveLaw
 from infgp.search.acquisition import HALVINGS, PATIENCE, assume, best_of, lengthened, local_reach, suggest
 from infgp.search.optimizer import Optimizer
 from infgp.search.proposal import ACQUISITIONS

@@ -19,7 +19,7 @@ from infgp.app.text import printable
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
-from infgp.predict.objectives import OUTLIERS
+from infgp.predict.functionals import OUTLIERS
 
 
 def demo(out: str, seed: int, budget: int) -> None:

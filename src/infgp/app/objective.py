@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from infgp.errors import InvalidInputError, check_choice
-from infgp.predict.objectives import OUTLIERS, WITH_NUMBER, Objective
+from infgp.predict.functionals import OUTLIERS, WITH_NUMBER, Objective
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -27,7 +27,8 @@ from infgp.core.kernels import log_ell_from_phi
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data
 from infgp.core.surface import Conditioned
-from infgp.predict.objectives import Aim, MeanObjective, ObjectiveLaw, draw_objective
+from infgp.predict.functionals import Aim
+from infgp.predict.objectives import MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise, pick
@@ -85,7 +86,7 @@ class LogImprovement:
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model, data = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6))
     >>> from infgp.core.scaling import RewardScale
-    >>> from infgp.predict.objectives import Objective
+    >>> from infgp.predict.functionals import Objective
     >>> aim = Aim(Objective(), RewardScale(0.0, 1.0))
     >>> score = LogImprovement.of([ObjectiveLaw.of(Conditioned(prior_draw(rng, x, model), data, model), aim)], x)
     >>> score(x).shape
@@ -186,7 +187,7 @@ def suggest(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
-    >>> from infgp.predict.objectives import Objective
+    >>> from infgp.predict.functionals import Objective
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))

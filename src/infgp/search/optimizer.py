@@ -18,8 +18,9 @@ from infgp.core.options import ModelOptions
 from infgp.core.priors import Priors
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.predict.functionals import Objective, ObjectiveLike
 from infgp.predict.law import Law
-from infgp.predict.objectives import MeanObjective, Objective, ObjectiveLike
+from infgp.predict.objectives import MeanObjective
 from infgp.search import recommending, saved
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values

@@ -14,7 +14,7 @@ import numpy as np
 
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
-from infgp.predict.objectives import Aim, Objective, check_aim
+from infgp.predict.functionals import Aim, Objective, check_aim
 from infgp.search.acquisition import suggest
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised

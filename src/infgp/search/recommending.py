@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.predict.functionals import OUTLIERS, Aim
 from infgp.predict.mixture import off_surface_probability
-from infgp.predict.objectives import OUTLIERS, Aim, MeanObjective
+from infgp.predict.objectives import MeanObjective
 from infgp.search.acquisition import best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise

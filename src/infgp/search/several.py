@@ -18,7 +18,8 @@ from scipy.special import log_ndtr, logsumexp
 
 from infgp.core.linalg import FloatArray
 from infgp.core.surface import Conditioned
-from infgp.predict.objectives import Aim, MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
+from infgp.predict.functionals import Aim
+from infgp.predict.objectives import MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
 from infgp.predict.paths import Path
 from infgp.search.acquisition import FAR, NEAR, LogImprovement, anticipate, best_of
 from infgp.search.learning import Learned
@@ -87,7 +88,7 @@ def suggest_feasible(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
-    >>> from infgp.predict.objectives import Objective
+    >>> from infgp.predict.functionals import Objective
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
@@ -129,7 +130,7 @@ def suggest_scalarised(
     --------
     >>> import numpy as np
     >>> from infgp.core.options import ModelOptions
-    >>> from infgp.predict.objectives import Objective
+    >>> from infgp.predict.functionals import Objective
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))

@@ -1,0 +1,259 @@
+"""Functionals of a reward law: the option `objective`, its value for a believed law, and what that misses at rewards.
+
+For a mean, and for a chance, what is missed is the influence function. For a quantile of level q, and for the mean of
+the worst share q, it is q less whether the reward is below the believed quantile.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import ndtr
+
+from infgp.core.linalg import FloatArray
+from infgp.core.rewardmap import RewardMap
+from infgp.errors import InvalidInputError, check_choice
+from infgp.predict.law import Law
+from infgp.predict.mixture import Mixture
+
+#: Names of objectives that come with a number: a level, a share, a threshold.
+WITH_NUMBER = ("quantile", "cvar", "probability")
+#: Values of the option `outliers`.
+OUTLIERS = ("count", "ignore")
+#: Values of the option `target`.
+TARGETS = ("objective", "main", "surface")
+#: Least share of a level, and of what is above it, that is left when the level is corrected.
+NARROWEST = 0.1
+#: Half the width, in probability, of the interval over which a quantile's mean slope by its level is found.
+WINDOW = 0.1
+#: Largest slope of a quantile by its level, in units of the mean slope: between two surfaces there is none.
+STEEPEST = 2.0
+#: The option `objective`: a name, or a name with a number.
+ObjectiveLike: TypeAlias = str | tuple[str, float] | Sequence[object]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A functional of the reward law, in the user's units.
+
+    Attributes
+    ----------
+    kind : {"mean", "quantile", "cvar", "probability"}
+    number : float
+        The level of the quantile, the share of worst rewards, or the threshold to be beaten; 0 for the mean.
+
+    Examples
+    --------
+    >>> Objective.parse("median")
+    Objective(kind='quantile', number=0.5)
+    >>> Objective.parse(("cvar", 0.1)).option
+    ['cvar', 0.1]
+    """
+
+    kind: str = "mean"
+    number: float = 0.0
+
+    @classmethod
+    def parse(cls, value: ObjectiveLike) -> Objective:
+        """From the option of that name; raise unless it is known."""
+        if isinstance(value, str) and value in ("mean", "median"):
+            return cls() if value == "mean" else cls("quantile", 0.5)
+        pair = value if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2 else ("", 0.0)
+        kind, number = pair
+        amount = math.nan
+        if isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool):
+            amount = float(number)
+        good = kind in WITH_NUMBER and math.isfinite(amount)
+        if kind == "quantile":
+            good = good and 0.0 < amount < 1.0
+        elif kind == "cvar":
+            good = good and 0.0 < amount <= 1.0
+        if not good:
+            raise InvalidInputError(
+                "objective must be 'mean', 'median', ('quantile', q) with 0 < q < 1, ('cvar', q) with 0 < q <= 1 (the "
+                f"mean of the worst share q), or ('probability', threshold), but got {value!r}."
+            )
+        return cls() if (kind, amount) == ("cvar", 1.0) else cls(str(kind), amount)
+
+    @property
+    def option(self) -> str | list[str | float]:
+        """What the user gives for it, in plain JSON types."""
+        return "mean" if self.kind == "mean" else [self.kind, self.number]
+
+    def __str__(self) -> str:
+        if self.kind == "mean":
+            return "expected reward"
+        if self.kind == "probability":
+            return f"chance of beating {self.number:g}"
+        if self.kind == "cvar":
+            return f"mean of the worst {100.0 * self.number:g} % of the rewards"
+        return "median reward" if self.number == 0.5 else f"{100.0 * self.number:g} % quantile of the reward"
+
+
+@dataclass(frozen=True)
+class Aim:
+    """An objective for one number that is learned, with what decides how it is computed.
+
+    Attributes
+    ----------
+    objective : Objective
+    rewards : RewardMap
+        From the model's units to the user's, with the sign that makes larger better.
+    sign : float
+        1, or −1 where the user minimises.
+    target : {"objective", "main", "surface"}
+        The objective; the dominant surface; or (draws only) one surface.
+    outliers : {"count", "ignore"}
+        Whether rewards that fit no surface count.
+    """
+
+    objective: Objective
+    rewards: RewardMap
+    sign: float = 1.0
+    target: str = "objective"
+    outliers: str = "count"
+
+    def __str__(self) -> str:
+        return "reward on the dominant surface" if self.target == "main" else str(self.objective)
+
+    @property
+    def weights(self) -> str:
+        """The weights of the surfaces, by the name that :class:`infgp.predict.targets.TargetWeights` gives them."""
+        if self.target != "objective":
+            return "main" if self.target == "main" else "expected"
+        return "expected" if self.outliers == "ignore" or self.objective.kind == "mean" else "mean"
+
+    @property
+    def learns_rest(self) -> bool:
+        """Whether what the surfaces leave over is learned."""
+        return self.target == "objective" and self.outliers == "count"
+
+    @property
+    def level(self) -> float:
+        """Level of a quantile, or share of the worst, where larger is better."""
+        flips = self.sign < 0 and self.objective.kind == "quantile"
+        return 1.0 - self.objective.number if flips else self.objective.number
+
+    @property
+    def threshold(self) -> float:
+        """Threshold to be beaten, in the model's units."""
+        return float(self.rewards.to_standard(np.array(self.sign * self.objective.number)))
+
+    def shifted(self, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The level that the believed law must be asked for, given what the level misses, and its slope; shapes (m,).
+
+        The slope is 1, and 0 where the level would become too small or too large.
+        """
+        low, high = NARROWEST * self.level, 1.0 - NARROWEST * (1.0 - self.level)
+        level = self.level + rest
+        return np.clip(level, low, high), np.asarray((low < level) & (level < high), dtype=np.float64)
+
+    def to_search(self, value: FloatArray) -> FloatArray:
+        """A value in units in which points are compared: those of the model for rewards, chances as they are."""
+        return self.rewards.to_standard(value) if self.objective.kind in ("mean", "cvar") else value
+
+    def search_slope(self, value: FloatArray) -> FloatArray:
+        """Derivative of :meth:`to_search`."""
+        if self.objective.kind in ("mean", "cvar"):
+            return np.exp(-self.rewards.log_slope(self.rewards.to_standard(value)))
+        return np.ones(np.shape(value))
+
+    def to_user(self, value: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A value and its standard deviation in the user's units, with the user's sign."""
+        if self.objective.kind == "probability":
+            return np.clip(value, 0.0, 1.0), sd
+        if self.objective.kind == "quantile":
+            return self.sign * self.rewards.from_standard(value), sd * np.exp(self.rewards.log_slope(value))
+        return self.sign * value, sd
+
+
+@dataclass(frozen=True, eq=False)
+class Functional:
+    """The functional of the law that given surfaces have, and of what they leave over, at m points.
+
+    Attributes
+    ----------
+    value : array, shape (m,)
+    by_mean : array, shape (m, K + 1)
+        Derivatives with respect to the surfaces' means.
+    by_rest : array, shape (m,)
+        Derivative with respect to what is left over.
+    by_spread : array, shape (m, K + 1), or None
+        Derivatives with respect to the variances of what is known of the surfaces; None where they do not matter.
+    """
+
+    value: FloatArray
+    by_mean: FloatArray
+    by_rest: FloatArray
+    by_spread: FloatArray | None = None
+
+    @classmethod
+    def of(cls, aim: Aim, law: Mixture, spread: FloatArray, rest: FloatArray) -> Functional:
+        """From weights, means and noise variances of the surfaces, variances of what is known of them, and the rest."""
+        kind, rewards, w = aim.objective.kind, aim.rewards, law.weights
+        if kind == "mean":
+            z = law.mean()
+            by_mean = w * np.exp(rewards.log_slope(z))[:, None]
+            return cls(rewards.from_standard(z) + rest, by_mean, np.ones(z.size))
+        if kind == "probability":
+            sd = np.sqrt(law.variances + spread)
+            gap = (law.means - aim.threshold) / sd
+            density = np.exp(-0.5 * gap * gap) / (np.sqrt(2.0 * np.pi) * sd)
+            value = np.einsum("ic,ic->i", w, ndtr(gap)) + rest
+            return cls(value, w * density, np.ones(value.size), -0.5 * w * density * gap / sd)
+        sd, (level, moves) = np.sqrt(law.variances), aim.shifted(rest)
+        z = law.quantile_at(level)[:, None]
+        if kind == "quantile":
+            density = w * np.exp(-0.5 * ((z - law.means) / sd) ** 2) / sd
+            total = np.maximum(density.sum(axis=1), np.finfo(float).tiny)
+            half = np.minimum(WINDOW, np.minimum(level, 1.0 - level) / 2.0)
+            around = (law.quantile_at(level + half) - law.quantile_at(level - half)) / (2.0 * half)
+            by_level = np.minimum(math.sqrt(2.0 * math.pi) / total, STEEPEST * around)
+            return cls(z[:, 0], density / total[:, None], moves * by_level)
+        value = Law(law, rewards).mean_of_worst(z, level)
+        slope = np.exp(rewards.log_slope(np.clip(np.minimum(law.means, z), *rewards.ends)))
+        by_mean = w * slope * ndtr((z - law.means) / sd) / level[:, None]
+        by_level = (rewards.from_standard(np.clip(z[:, 0], *rewards.ends)) - value) / level
+        return cls(value, by_mean, moves * by_level)
+
+
+def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:
+    """What the functional misses at rewards z, in the model's units, one at each point; shape (m,).
+
+    For a mean and for a chance it is the influence function. For quantiles, and for means of the worst share, it is the
+    level less whether the reward is below the quantile: what the level misses, and not the value.
+    """
+    if aim.objective.kind == "mean":
+        return aim.rewards.from_standard(z) - aim.rewards.from_standard(law.mean())
+    if aim.objective.kind == "probability":
+        return np.asarray((z > aim.threshold) - (1.0 - law.cdf(np.full(z.size, aim.threshold))))
+    levels = np.full(z.size, aim.level)
+    return np.asarray(levels - (z <= law.quantile_at(levels)))
+
+
+def plausible(missed: FloatArray, unit: float) -> FloatArray:
+    """What was missed, where the largest amount counts at most as much as the root of the sum of the others' squares.
+
+    One reward that is nothing like any other does not decide; a second one like it does. An amount of `unit` counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plausible(np.array([-40.0, 3.0, 4.0]), 1.0), plausible(np.array([-40.0, 3.0, -39.0]), 1.0).round(1)
+    (array([-5.,  3.,  4.]), array([-39.1,   3. , -39. ]))
+    """
+    if not missed.size:
+        return missed
+    largest = int(np.argmax(np.abs(missed)))
+    limit = max(float(np.linalg.norm(np.delete(missed, largest))), unit)
+    return np.clip(missed, -limit, limit)
+
+
+def check_aim(target: str, outliers: str) -> None:
+    """Raise unless both are known."""
+    check_choice("target", target, TARGETS)
+    check_choice("outliers", outliers, OUTLIERS)
