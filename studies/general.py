@@ -86,11 +86,20 @@ STUDY = Study(
     name="general",
     text=__doc__,
     tasks=GENERAL,
-    methods=("infgp", "infgp-ignore", REFERENCE, "botorch-logei", "optuna-tpe", "random"),
+    methods=(
+        "infgp",
+        "infgp-final",
+        "infgp-ignore",
+        REFERENCE,
+        "infgp-one-final",
+        "botorch-logei",
+        "optuna-tpe",
+        "random",
+    ),
     table=tables,
     seeds=3,
     quick=("success-d1",),
-    quick_methods=("infgp", REFERENCE),
+    quick_methods=("infgp-final", REFERENCE),
     quick_steps=20,
 )
 

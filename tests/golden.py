@@ -57,10 +57,10 @@ def flat(point: dict[str, Any]) -> list[float]:
     return [float(ord(v)) if isinstance(v, str) else float(v) for v in point.values()]
 
 
-def search(budget: int = 18, **options: Any) -> list[float]:
+def search(budget: int = 18, goal: str = "along", **options: Any) -> list[float]:
     """Points asked for and the recommendation, some evaluations having failed, some asked for in batches."""
     rng, out = np.random.default_rng(2), []
-    optimizer = infgp.Optimizer(MIXED, seed=0, n_initial=6, **options)
+    optimizer = infgp.Optimizer(MIXED, seed=0, n_initial=6, goal=goal, **options)
     for step in range(budget // 2):
         for point in optimizer.ask(2):
             out += flat(point)
@@ -69,7 +69,7 @@ def search(budget: int = 18, **options: Any) -> list[float]:
     return [*out, *flat(best.point), best.mean, best.std, *best.quantiles.values()]
 
 
-def study(directions: int = 1, constrained: bool = False, **options: Any) -> list[float]:
+def study(directions: int = 1, constrained: bool = False, goal: str = "along", **options: Any) -> list[float]:
     """Values of the parameters of a study's trials."""
     import optuna
 
@@ -82,7 +82,8 @@ def study(directions: int = 1, constrained: bool = False, **options: Any) -> lis
         "c": optuna.distributions.CategoricalDistribution(["p", "q"]),
     }
     limit = (lambda trial: [trial.params["x"] - 0.6]) if constrained else None
-    sampler = InfGPSampler(seed=0, n_startup_trials=6, search_space=space, constraints_func=limit, **options)
+    options |= {"search_space": space, "constraints_func": limit, "goal": goal}
+    sampler = InfGPSampler(seed=0, n_startup_trials=6, **options)
     made = optuna.create_study(directions=["maximize"] * directions, sampler=sampler)
     rng = np.random.default_rng(3)
 
@@ -101,7 +102,7 @@ def slope(x: float, k: int) -> float:
     return x - abs(k - 4) / 9
 
 
-def launched() -> list[float]:
+def launched(goal: str = "along") -> list[float]:
     """Parameters of the trials of ``infgp run``."""
     import optuna
 
@@ -112,7 +113,7 @@ def launched() -> list[float]:
         space = "x = { type = 'float', low = 0.0, high = 1.0 }\nk = { type = 'int', low = 1, high = 9 }\n"
         Path(folder, "space.toml").write_text(space)
         options = ["--space", f"{folder}/space.toml", "--trials", "10", "--study", "golden", "--seed", "1"]
-        main(["run", "tests.golden:slope", *options, "--storage", storage])
+        main(["run", "tests.golden:slope", *options, "--storage", storage, "--goal", goal])
         made = optuna.load_study(study_name="golden", storage=storage)
         return [float(v) for t in made.trials for v in t.params.values()]
 
@@ -151,6 +152,13 @@ CASES: dict[str, Callable[[], list[float]]] = {
         directions=2, constrained=True, outliers="ignore"
     ),
     "run": launched,
+    "search to the end": lambda: search(goal="final"),
+    "search to the end, quantile, outliers ignored": lambda: search(
+        goal="final", objective=("quantile", 0.2), outliers="ignore"
+    ),
+    "search to the end, cvar, minimize": lambda: search(goal="final", objective=("cvar", 0.3), direction="minimize"),
+    "study to the end, constrained": lambda: study(goal="final", constrained=True),
+    "run to the end": lambda: launched(goal="final"),
 }
 
 
@@ -162,6 +170,9 @@ def main() -> None:
         return
     kept = json.loads(FILE.read_text())
     for name, numbers in found.items():
+        if name not in kept:
+            print(f"NEW  {name}")
+            continue
         same = len(kept[name]) == len(numbers) and np.allclose(kept[name], numbers, rtol=1e-5, atol=1e-8)
         print(f"{'same' if same else 'OTHER'}  {name}")
         if not same:

@@ -28,6 +28,7 @@ from infgp.predict.functionals import ObjectiveLike
 from infgp.predict.mixture import off_surface_probability
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation, Tradeoff
+from infgp.search.proposal import DEFAULT_GOAL
 from infgp.space import Choice, Float, Int, Parameter, Point, Space
 
 with extra("optuna", "optuna"):
@@ -101,9 +102,9 @@ class InfGPSampler(BaseSampler):
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
-    objective, outliers, target, acquisition, exploration, gradients, kernel, ard, surfaces, regions, surface_scales
-        As in :class:`infgp.Optimizer`; so are the last three.
-    odds, priors, bend
+    objective, outliers, target, goal, acquisition, exploration, gradients, kernel, ard, surfaces, regions
+        As in :class:`infgp.Optimizer`; so are the last four.
+    surface_scales, odds, priors, bend
 
     Examples
     --------
@@ -127,7 +128,8 @@ class InfGPSampler(BaseSampler):
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
         target: str = "objective",
-        acquisition: str = "logei",
+        goal: str = DEFAULT_GOAL,
+        acquisition: str | None = None,
         exploration: str | float | tuple[float, float] = 0.0,
         gradients: bool = False,
         kernel: str = "se",
@@ -144,6 +146,7 @@ class InfGPSampler(BaseSampler):
             "objective": objective,
             "outliers": outliers,
             "target": target,
+            "goal": goal,
             "acquisition": acquisition,
             "exploration": exploration,
             "gradients": gradients,

@@ -16,7 +16,7 @@ CHEAP = {
     "diagnosis": ["--methods", "ts-bent"],
     "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
-    "objectives": ["--methods", "infgp-objective,replicates,random"],
+    "objectives": ["--methods", "infgp-objective-final,replicates,random"],
     "odds": ["--methods", "infgp,random"],
     "optuna_sampler": [],
     "recommendations": [],

@@ -77,6 +77,7 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
         "objective": ["median", ("quantile", 0.1), ("cvar", 0.2), ("cvar", 1.0), ("probability", 0.5)],
         "outliers": ["ignore"],
         "target": ["main"],
+        "goal": ["final"],
         "acquisition": ["thompson", "local"],
         "kernel": ["matern52"],
         "surfaces": [1],

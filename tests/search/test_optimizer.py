@@ -182,7 +182,7 @@ def test_a_point_that_was_not_evaluated_is_recommended_only_if_it_is_surely_bett
     assert beyond.recommend().point == beyond.recommend().best_evaluated == {"x": 0.6}
 
 
-@pytest.mark.parametrize("acquisition", ["logei", "thompson", "local"])
+@pytest.mark.parametrize("acquisition", ["kg", "logei", "thompson", "local"])
 def test_one_lucky_draw_is_not_recommended(acquisition, rng):
     optimizer = Optimizer(LINE, seed=0, acquisition=acquisition)
     grid = np.linspace(0.0, 1.0, 25)
@@ -256,6 +256,8 @@ def test_an_integer_beyond_floats_is_no_reward():
         ({"target": "best"}, "target='best' is not known"),
         ({"target": "expected"}, "target='expected' is not known"),
         ({"acquisition": "ucb"}, "acquisition='ucb' is not known"),
+        ({"goal": "best"}, "goal='best' is not known"),
+        ({"goal": None}, "goal=None is not known"),
         ({"acquisition": "logei", "target": "surface"}, "which is Thompson sampling"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
         ({"surfaces": 2}, "surfaces must be None"),
@@ -467,7 +469,7 @@ def walk(optimizer, steps):
     return out
 
 
-@pytest.mark.parametrize("acquisition", ["logei", "thompson"])
+@pytest.mark.parametrize("acquisition", ["kg", "logei", "thompson"])
 def test_a_run_that_is_saved_and_loaded_goes_on_number_for_number(acquisition, tmp_path):
     whole = Optimizer(SQUARE, seed=11, acquisition=acquisition)
     expected = walk(whole, range(50))
@@ -490,6 +492,7 @@ def test_a_mixed_space_and_every_option_survive_saving(tmp_path):
         "seed": 2**200,
         "outliers": "ignore",
         "target": "surface",
+        "goal": "along",
         "acquisition": "local",
         "exploration": (0.3, 0.7),
         "surfaces": 1,
@@ -615,7 +618,8 @@ OPTIONS = st.fixed_dictionaries(
     {},
     optional={
         "direction": st.sampled_from(["maximize", "minimize"]),
-        "acquisition": st.sampled_from(["logei", "thompson", "local"]),
+        "goal": st.sampled_from(["final", "along"]),
+        "acquisition": st.sampled_from([None, "kg", "logei", "thompson", "local"]),
         "outliers": st.sampled_from(["count", "ignore"]),
         "target": st.sampled_from(["objective", "main"]),
         "kernel": st.sampled_from(["se", "matern52"]),
@@ -887,7 +891,7 @@ def test_priors_are_an_option_and_are_saved():
 
 
 def test_gradients_are_an_option():
-    optimizer = started(gradients=True, steps=10)
+    optimizer = started(gradients=True, goal="along", steps=10)
     assert copy(optimizer).ask() == optimizer.ask()
     assert abs(optimizer.recommend().point["x"] - 0.3) < 0.05
     with pytest.raises(InvalidInputError, match="gradients must be True or False"):

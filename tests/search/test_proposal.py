@@ -41,9 +41,14 @@ def test_exploration_that_makes_no_sense(value):
         Exploration.of(value)
 
 
-def strategy(acquisition, target="objective", outliers="count", objective="mean", gradients=False):
+def strategy(acquisition, target="objective", outliers="count", objective="mean", gradients=False, goal="final"):
     objectives = (Objective.parse(objective),)
-    return Strategy(objectives, (1.0,), outliers, target, acquisition, Exploration.of(0.0), gradients)
+    return Strategy(objectives, (1.0,), outliers, target, goal, acquisition, Exploration.of(0.0), gradients)
+
+
+def test_goals_have_ways_of_their_own():
+    assert [strategy(None, goal=goal).way for goal in ("final", "along")] == ["kg", "logei"]
+    assert strategy("thompson", goal="final").way == "thompson"
 
 
 def test_strategies():
@@ -54,7 +59,7 @@ def test_strategies():
         strategy(acquisition, objective=("quantile", 0.1)).check()
     strategy("thompson", "surface").check()
     strategy("local", "surface").check()
-    with pytest.raises(InvalidInputError, match="acquisition='ei' is not known; use one of 'logei'"):
+    with pytest.raises(InvalidInputError, match="acquisition='ei' is not known; use one of 'kg'"):
         strategy("ei", "main").check()
     with pytest.raises(InvalidInputError, match="target='best' is not known; use one of 'objective'"):
         strategy("logei", "best").check()
@@ -64,5 +69,13 @@ def test_strategies():
         strategy("logei", outliers="drop").check()
     with pytest.raises(InvalidInputError, match="target='main' follows surfaces and no objective"):
         strategy("logei", "main", objective="median").check()
+    for acquisition, goal in ((None, "final"), (None, "along"), ("kg", "along")):
+        with pytest.raises(InvalidInputError, match="which is Thompson sampling"):
+            strategy(acquisition, "surface", goal=goal).check()
+    with pytest.raises(InvalidInputError, match="goal='best' is not known; use one of 'final', 'along'"):
+        strategy(None, goal="best").check()
+    with pytest.raises(InvalidInputError, match="gradients=True is for log expected improvement"):
+        strategy(None, gradients=True, goal="final").check()
+    strategy(None, gradients=True, goal="along").check()
     with pytest.raises(InvalidInputError, match="gradients must be True or False"):
         strategy("logei", gradients=1).check()

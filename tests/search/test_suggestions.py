@@ -76,7 +76,9 @@ def suggestions(acquisition, pending=NONE, failed=NONE, aim=MAIN, seeds=8):
 )
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
 def test_suggestions_are_on_top_of_a_known_hill(acquisition, aim):
-    assert np.abs(suggestions(acquisition, aim=aim) - 0.35).max() < 0.06
+    """But for the knowledge gradient: nothing is to be learned there, and a better hill may be where all is unknown."""
+    found = suggestions(acquisition, aim=aim)
+    assert found.min() > 0.6 if acquisition == "kg" else np.abs(found - 0.35).max() < 0.06
 
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)

@@ -20,6 +20,7 @@ from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
 from infgp.predict.functionals import OUTLIERS
+from infgp.search.proposal import DEFAULT_GOAL, GOALS
 
 
 def demo(out: str, seed: int, budget: int) -> None:
@@ -104,6 +105,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="whether rewards that fit no surface count: they do if they can happen again, such as crashes and prizes; "
         "ignore them if they are errors of measurement; the study keeps it (default: what the study has kept, or else "
         "count)",
+    )
+    add(
+        "--goal",
+        choices=tuple(GOALS),
+        help="what the search is for: the best point in the end, or good rewards along the way, where every evaluation "
+        f"is paid for; the study keeps it (default: what the study has kept, or else {DEFAULT_GOAL})",
     )
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")

@@ -1,4 +1,4 @@
-"""What ``infgp run`` optimises of the rewards: how the command line writes it, and how a study keeps it."""
+"""What ``infgp run`` optimises, and what for: how the command line writes it, and how a study keeps it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import OUTLIERS, WITH_NUMBER, Objective
+from infgp.search.proposal import DEFAULT_GOAL, GOALS
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 OBJECTIVE = "infgp:objective"
 #: User attribute of a study: whether rewards off the surfaces count, as ``--outliers`` writes it.
 OUTLIERS_KEPT = "infgp:outliers"
+#: User attribute of a study: what the search is for, as ``--goal`` writes it.
+GOAL_KEPT = "infgp:goal"
 #: What ``--objective`` may be.
 FORMS = (
     "mean, median, quantile:Q with 0 < Q < 1, cvar:Q with 0 < Q <= 1 (the mean of the worst share Q), or "
@@ -46,11 +49,13 @@ def read_objective(text: str) -> Objective:
 
 
 def check_options(plan: Plan) -> None:
-    """Raise unless the objective and the treatment of outliers that were asked for are known."""
+    """Raise unless the objective, the treatment of outliers and the goal that were asked for are known."""
     if plan.objective is not None:
         read_objective(plan.objective)
     if plan.outliers is not None:
         check_choice("--outliers", plan.outliers, OUTLIERS)
+    if plan.goal is not None:
+        check_choice("--goal", plan.goal, tuple(GOALS))
 
 
 def settle(study: Study, plan: Plan) -> dict[str, Any]:
@@ -66,17 +71,19 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> study = optuna.create_study()
     >>> settle(study, Plan("train:loss", "space.toml", 9, objective="cvar:0.1"))
-    {'objective': ('cvar', 0.1), 'outliers': 'count'}
-    >>> settle(study, Plan("train:loss", "space.toml", 9, outliers="ignore"))
-    {'objective': ('cvar', 0.1), 'outliers': 'ignore'}
+    {'objective': ('cvar', 0.1), 'outliers': 'count', 'goal': 'final'}
+    >>> settle(study, Plan("train:loss", "space.toml", 9, outliers="ignore", goal="along"))
+    {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'goal': 'along'}
     """
     kept = study.user_attrs
-    asked = {OBJECTIVE: plan.objective, OUTLIERS_KEPT: plan.outliers}
+    asked = {OBJECTIVE: plan.objective, OUTLIERS_KEPT: plan.outliers, GOAL_KEPT: plan.goal}
     for name, value in asked.items():
         if value is not None and value != kept.get(name):
             study.set_user_attr(name, value)
     objective = read_objective(plan.objective or str(kept.get(OBJECTIVE, "mean")))
     outliers = plan.outliers or str(kept.get(OUTLIERS_KEPT, "count"))
     check_choice("--outliers", outliers, OUTLIERS)
+    goal = plan.goal or str(kept.get(GOAL_KEPT, DEFAULT_GOAL))
+    check_choice("--goal", goal, tuple(GOALS))
     option = objective.option
-    return {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers}
+    return {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers, "goal": goal}

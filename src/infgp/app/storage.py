@@ -52,6 +52,7 @@ class Plan:
     minimize: bool = False
     objective: str | None = None  # None for what the study has kept
     outliers: str | None = None
+    goal: str | None = None
     seed: int | None = None
     keep_going: bool = False
     timeout: float | None = None

@@ -21,6 +21,7 @@ nuisance.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -245,6 +246,18 @@ class Remainder:
             pulls = (self.patterns.correlation(shape.length, at) * coefficient[:, None]).T
             out += (pulls @ self.patterns.x - at * pulls.sum(axis=1)[:, None]) * (2.0 / root**2)
         return out
+
+    def covariances(self, at: FloatArray, others: FloatArray) -> Iterator[tuple[float, float, FloatArray, FloatArray]]:
+        """For each pattern, its probability, noise, variance at `at`, (m,), and covariance with `others`, (m, r)."""
+        for shape in self.shapes:
+            root, (here, squared) = self.patterns.root(shape.length), self.patterns.at(shape.length, at)
+            there = self.patterns.spectra[1][shape.length].T @ self.patterns.correlation(shape.length, others)
+            between = np.exp(-cdist(at / root, others / root, "sqeuclidean"))
+            parts = zip(shape.chance, shape.strength, shape.noise, shape.shrunk.T, strict=True)
+            for chance, strength, noise, shrunk in parts:
+                variance = noise * np.maximum(strength - strength**2 * (shrunk @ squared), 0.0)
+                covariance = noise * (strength * between - strength**2 * (here.T * shrunk) @ there)
+                yield float(chance), float(noise), variance, covariance
 
     def difference(self, a: FloatArray, b: FloatArray, slopes: FloatArray) -> float:
         """Variance of s_a r(a) − s_b r(b) for two points, shapes (d,), and slopes s, shape (2,)."""

@@ -105,6 +105,16 @@ class Conditional:
         v = solve_lower(self.factor, cross)
         return cross.T @ self.alpha, prior - v.T @ v
 
+    def covariance(self, at: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Variance at the rows of `at`, shape (points,), and covariance with those of `others`, (points, others)."""
+        sigma2 = self.surface.sigma2
+        prior = sigma2 * correlation(self.kernel, at, others, self.surface.phi)
+        if not self.x.size:
+            return np.full(at.shape[0], sigma2), prior
+        v = solve_lower(self.factor, self.cross(at))
+        variance = np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
+        return variance, prior - v.T @ solve_lower(self.factor, self.cross(others))
+
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (points,), and their gradients, shapes (points, d)."""
         sigma2, phi = self.surface.sigma2, self.surface.phi

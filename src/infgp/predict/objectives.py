@@ -128,27 +128,34 @@ class ObjectiveLaw:
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
+        return self.base.mean(at) if self.plain else self.linear(at).value
+
+    def linear(self, at: FloatArray) -> Functional:
+        """The objective at the rows of `at`, and its derivatives, in the units in which points are compared."""
         if self.plain:
-            return self.base.mean(at)
+            weights, means, _, _ = self.base.parts(at)
+            return Functional(np.einsum("ij,ij->i", weights, means), weights, np.zeros(at.shape[0]))
         law, variances = self._surfaces(at)
         rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
-        return self.aim.to_search(Functional.of(self.aim, law, variances, rest).value)
+        found = Functional.of(self.aim, law, variances, rest)
+        slope = self.aim.search_slope(found.value)
+        by_spread = None if found.by_spread is None else found.by_spread * slope[:, None]
+        return Functional(
+            self.aim.to_search(found.value), found.by_mean * slope[:, None], found.by_rest * slope, by_spread
+        )
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
         if self.plain:
             mean, _, slope, _ = self.base.with_gradients(at)
             return mean, slope
-        law, variances = self._surfaces(at)
-        rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
-        functional = Functional.of(self.aim, law, variances, rest)
-        d_means, d_variances = self.base.slopes(at)
-        gradient = np.einsum("ic,icd->id", functional.by_mean, d_means)
-        if functional.by_spread is not None:
-            gradient = gradient + np.einsum("ic,icd->id", functional.by_spread, d_variances)
+        linear, (d_means, d_variances) = self.linear(at), self.base.slopes(at)
+        gradient = np.einsum("ic,icd->id", linear.by_mean, d_means)
+        if linear.by_spread is not None:
+            gradient = gradient + np.einsum("ic,icd->id", linear.by_spread, d_variances)
         if self.remainder is not None:
-            gradient = gradient + functional.by_rest[:, None] * self.remainder.gradient(at)
-        return self.aim.to_search(functional.value), gradient * self.aim.search_slope(functional.value)[:, None]
+            gradient = gradient + linear.by_rest[:, None] * self.remainder.gradient(at)
+        return linear.value, gradient
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d); that of the variance by differences."""
@@ -165,18 +172,14 @@ class ObjectiveLaw:
         if (a == b).all():
             return 0.0, 0.0
         at = np.array([a, b])
-        law, variances = self._surfaces(at)
-        rest = np.zeros(2) if self.remainder is None else self.remainder.mean(at)
-        functional = Functional.of(self.aim, law, variances, rest)
-        slope = self.aim.search_slope(functional.value)
-        signed = functional.by_mean * (slope * [1.0, -1.0])[:, None]
+        linear = self.linear(at)
+        signed = linear.by_mean * [[1.0], [-1.0]]
         parts = [
             float(signed[:, label] @ law.joint(at)[1] @ signed[:, label]) for label, law in self.base.surfaces.items()
         ]
         if self.remainder is not None:
-            parts.append(self.remainder.difference(a, b, slope * functional.by_rest))
-        mean = self.aim.to_search(functional.value)
-        return float(mean[0] - mean[1]), max(float(sum(parts)), 0.0)
+            parts.append(self.remainder.difference(a, b, linear.by_rest))
+        return float(linear.value[0] - linear.value[1]), max(float(sum(parts)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from infgp.predict.objectives import MeanObjective
 from infgp.search import recommending, saved
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
-from infgp.search.proposal import Exploration, Proposal, Strategy, propose
+from infgp.search.proposal import DEFAULT_GOAL, Exploration, Proposal, Strategy, propose
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Parameter, Point, Space
 
@@ -63,9 +63,13 @@ class Optimizer:
     target : {"objective", "main", "surface"}, default="objective"
         What is searched for: the objective; the dominant surface, which no other rewards move; or (Thompson sampling
         only, the paper's Algorithm 1) a surface drawn by the weights of the surfaces.
-    acquisition : {"logei", "thompson", "local"}, default="logei"
-        Log expected improvement averaged over posterior states, Thompson sampling over the space, or around the best
-        points. Several objectives are always chosen by Thompson draws.
+    goal : {"final", "along"}, default="final"
+        What the search is for: the best point in the end, as in tuning, simulation and design; or good rewards along
+        the way, as in trading and online systems, where every evaluation is paid for.
+    acquisition : {"kg", "logei", "thompson", "local"} or None, default=None
+        How the next point is chosen: by the knowledge gradient or by log expected improvement, averaged over posterior
+        states; by Thompson sampling over the space, or around the best points. None is what serves the goal: "kg" for
+        "final", "logei" for "along". Several objectives are always chosen by Thompson draws.
     exploration : "paper", float or (float, float), default=0.0
         Chance C n^(−λ) of a uniform random point at step n: "paper" is C = 1, λ = ½; a number is C.
     n_initial : int or None, default=None
@@ -114,7 +118,8 @@ class Optimizer:
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
         target: str = "objective",
-        acquisition: str = "logei",
+        goal: str = DEFAULT_GOAL,
+        acquisition: str | None = None,
         exploration: str | float | tuple[float, float] = 0.0,
         n_initial: int | None = None,
         gradients: bool = False,
@@ -137,6 +142,7 @@ class Optimizer:
             tuple(1.0 if one == "maximize" else -1.0 for one in directions),
             outliers,
             target,
+            goal,
             acquisition,
             Exploration.of(exploration),
             gradients,

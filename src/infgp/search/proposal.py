@@ -15,15 +15,19 @@ import numpy as np
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import Aim, Objective, check_aim
-from infgp.search.acquisition import suggest
+from infgp.search.acquisition import AVERAGED, suggest
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised
 from infgp.space import Space
 
 logger = logging.getLogger("infgp")
 
-#: Values of the option `acquisition`.
-ACQUISITIONS = ("logei", "thompson", "local")
+#: Values of the option `acquisition`, other than None.
+ACQUISITIONS = ("kg", "logei", "thompson", "local")
+#: Values of the option `goal`, each with the acquisition that serves it.
+GOALS = {"final": "kg", "along": "logei"}
+#: The option `goal` by default.
+DEFAULT_GOAL = "final"
 
 
 @dataclass(frozen=True)
@@ -79,15 +83,18 @@ class Strategy:
     signs: tuple[float, ...]
     outliers: str
     target: str
-    acquisition: str
+    goal: str
+    acquisition: str | None
     exploration: Exploration
     gradients: bool
 
     def check(self) -> None:
         """Raise unless the options are known and go together."""
-        check_choice("acquisition", self.acquisition, ACQUISITIONS)
+        check_choice("goal", self.goal, tuple(GOALS))
+        if self.acquisition is not None:
+            check_choice("acquisition", self.acquisition, ACQUISITIONS)
         check_aim(self.target, self.outliers)
-        if self.acquisition == "logei" and self.target == "surface":
+        if self.way in AVERAGED and self.target == "surface":
             raise InvalidInputError(
                 "target='surface' draws one surface, which is Thompson sampling; use acquisition='thompson' or "
                 "'local', or target 'objective' or 'main'."
@@ -98,6 +105,16 @@ class Strategy:
             )
         if not isinstance(self.gradients, bool):
             raise InvalidInputError(f"gradients must be True or False, but got {self.gradients!r}.")
+        if self.gradients and self.way != "logei":
+            raise InvalidInputError(
+                "gradients=True is for log expected improvement; use goal='along' or acquisition='logei', or leave "
+                "gradients out."
+            )
+
+    @property
+    def way(self) -> str:
+        """The acquisition: that of the user, or the one that serves the goal."""
+        return GOALS[self.goal] if self.acquisition is None else self.acquisition
 
     def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each objective as it is known, with what is optimised of it."""
@@ -168,7 +185,7 @@ def propose(
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
     >>> problem = Problem({"objective": Series(x, x[:, 0], np.zeros(6), none)}, {}, none)
-    >>> options = {"outliers": "count", "target": "objective", "acquisition": "logei", "gradients": False}
+    >>> options = {"outliers": "count", "target": "objective", "goal": "final", "acquisition": None, "gradients": False}
     >>> strategy = Strategy((Objective(),), (1.0,), exploration=Exploration.of(0.0), **options)
     >>> space, learner = Space.of({"a": Float(0, 1)}), Learner.of(ModelOptions(), bend=True, d=1)
     >>> propose(rng, problem, lambda name, series: learner.learn(rng, series, None), strategy, space).u.shape
@@ -202,16 +219,16 @@ def choose(
     pending: FloatArray,
 ) -> FloatArray:
     """What the model suggests, shape (d,): for one objective, under constraints, or for several objectives."""
-    if len(objectives) > 1 or (constraints and strategy.acquisition != "logei"):
+    if len(objectives) > 1 or (constraints and strategy.way not in AVERAGED):
         return suggest_scalarised(rng, objectives, constraints, space, pending)
     if constraints:
-        return suggest_feasible(rng, objectives[0], constraints, space, pending)
+        return suggest_feasible(rng, objectives[0], constraints, space, pending, strategy.way)
     learned, aim = objectives[0]
     return suggest(
         rng,
         learned,
         space,
-        acquisition=strategy.acquisition,
+        acquisition=strategy.way,
         aim=aim,
         pending=pending,
         gradients=strategy.gradients,

@@ -30,7 +30,7 @@ from infgp.space import Space
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 4
+VERSION = 5
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
@@ -105,6 +105,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "objective": [objective.option for objective in strategy.objectives],
             "outliers": strategy.outliers,
             "target": strategy.target,
+            "goal": strategy.goal,
             "acquisition": strategy.acquisition,
             "exploration": [strategy.exploration.c, strategy.exploration.power],
             "n_initial": setup.n_initial,

@@ -1,7 +1,8 @@
 """Choosing the next input where more than one number is learned: constraints, several objectives.
 
 Each number has a posterior of its own. One objective under constraints: log expected improvement over the best point
-that is believed to be feasible, plus the log probability that all constraints hold. Several objectives: one function
+that is believed to be feasible, or the log of what the best such point gains, plus the log probability that all
+constraints hold. Several objectives: one function
 drawn of each (Thompson sampling), weighed at random by the augmented Chebyshev function of Knowles (2006). Constraints
 are drawn too, and a point that violates a drawn constraint scores below every point that does not.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +22,9 @@ from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
 from infgp.predict.paths import Path
-from infgp.search.acquisition import FAR, NEAR, LogImprovement, anticipate, best_of
+from infgp.search.acquisition import FAR, NEAR, anticipate, best_of
+from infgp.search.improvement import LogImprovement
+from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
 from infgp.search.maximise import SPREAD, Values, pick
 from infgp.space import Space
@@ -78,6 +81,7 @@ def suggest_feasible(
     constraints: Sequence[Aimed],
     space: Space,
     pending: FloatArray,
+    acquisition: str = "logei",
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
 
@@ -112,9 +116,14 @@ def suggest_feasible(
     if not allowed.any():  # nothing to improve on before something is feasible
         return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
     mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed), aim)
-    improvement = LogImprovement.of(mean.laws, inputs[allowed])
     good = best_of(inputs[allowed], mean(inputs[allowed]))
-    return pick(rng, lambda at: improvement(at) + feasibility(at), space, good, FAR, NEAR)
+    score: LogImprovement | KnowledgeGradient
+    if acquisition == "kg":
+        gain = KnowledgeGradient.of(rng, space, mean, inputs[allowed])
+        score = replace(gain, others=gain.others[feasibility(gain.others) >= LIKELY])
+    else:
+        score = LogImprovement.of(mean.laws, inputs[allowed])
+    return pick(rng, lambda at: score(at) + feasibility(at), space, good, FAR, NEAR)
 
 
 def suggest_scalarised(

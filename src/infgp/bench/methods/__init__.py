@@ -14,7 +14,7 @@ from infgp.bench.methods.history import Random
 def _default(d: int, seed: int) -> Run:
     from infgp.bench.methods.infinite import DefaultRun
 
-    return DefaultRun(d, seed)
+    return DefaultRun(d, seed, goal="along")  # suites measure cumulative regret
 
 
 def _paper(d: int, seed: int) -> Run:

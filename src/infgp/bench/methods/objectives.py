@@ -53,7 +53,7 @@ class ReplicatesRun:
         from infgp.bench.methods.infinite import DefaultRun
 
         self.objective, self.size = objective, size
-        self.inner = DefaultRun(d, seed, surfaces=1)
+        self.inner = DefaultRun(d, seed, surfaces=1, goal="along")
         self._begun: dict[tuple[float, ...], list[float]] = {}
 
     def ask(self) -> FloatArray:
@@ -76,10 +76,10 @@ class ReplicatesRun:
         return self.inner.recommend()
 
 
-def _own(d: int, seed: int, objective: str | tuple[str, float]) -> Run:
+def _own(d: int, seed: int, objective: str | tuple[str, float], goal: str) -> Run:
     from infgp.bench.methods.infinite import DefaultRun
 
-    return DefaultRun(d, seed, objective=objective)
+    return DefaultRun(d, seed, objective=objective, goal=goal)
 
 
 @cache
@@ -89,11 +89,14 @@ def methods_for(objective: str | tuple[str, float]) -> dict[str, Method]:
     Examples
     --------
     >>> [method.label for method in methods_for("median").values()]
-    ['infgp, its objective', '5 replicates, GP']
+    ['infgp, its objective, goal: final', 'infgp, its objective, goal: along', '5 replicates, GP']
     """
     size = FEW if objective == "median" else MANY
     return {
-        "infgp-objective": Method("infgp-objective", "infgp, its objective", partial(_own, objective=objective)),
+        **{
+            name: Method(name, f"infgp, its objective, goal: {goal}", partial(_own, objective=objective, goal=goal))
+            for name, goal in (("infgp-objective-final", "final"), ("infgp-objective", "along"))
+        },
         "replicates": Method(
             "replicates", f"{size} replicates, GP", partial(ReplicatesRun, objective=objective, size=size)
         ),

@@ -1,4 +1,6 @@
-"""infgp's default with some of its options changed, by name; each is `infgp.Optimizer` through its public options.
+"""infgp with some of its options changed, by name; each is `infgp.Optimizer` through its public options.
+
+The goal is that of good rewards along the way unless the options say otherwise: cumulative regret is what they explain.
 
 `VARIANTS` and `FITTED` are not among the methods of suites: a study names the methods that it compares.
 """
@@ -16,10 +18,12 @@ from infgp.bench.methods import BOTORCH
 
 #: Options by name of the method, with what it is called in tables.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "infgp-final": ("infgp, goal: the best point in the end", {"goal": "final"}),
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
     "infgp-smooth": ("odds that change, learned jointly", {"odds": "smooth"}),
     "infgp-one": ("one surface, rewards as they are", {"surfaces": 1}),
+    "infgp-one-final": ("one surface, goal: the best point in the end", {"surfaces": 1, "goal": "final"}),
     "infgp-one-bent": ("one surface, rewards bent", {"surfaces": 1, "bend": True}),
     "infgp-one-ts": ("one surface, Thompson sampling", {"surfaces": 1, "acquisition": "thompson"}),
     "infgp-unbent": ("rewards as they are", {"bend": False}),
@@ -79,14 +83,15 @@ PRIORS: Mapping[str, tuple[str, Callable[[int], Any], Mapping[str, Any]]] = {
 
 
 def start(d: int, seed: int, priors: Callable[[int], Any] | None = None, **options: Any) -> Run:
-    """A run of infgp's default with options."""
+    """A run of infgp with options."""
     from infgp.bench.methods.infinite import DefaultRun
 
+    options = {"goal": "along", **options}
     return DefaultRun(d, seed, **options) if priors is None else DefaultRun(d, seed, priors=priors(d), **options)
 
 
 def variant(name: str, label: str, **options: Any) -> Method:
-    """infgp's default with options, as a method.
+    """infgp with options, as a method.
 
     Examples
     --------

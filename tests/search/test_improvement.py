@@ -15,7 +15,7 @@ from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim, Objective
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw
 from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
-from infgp.search.acquisition import LogImprovement, log_h
+from infgp.search.improvement import LogImprovement, log_h
 from tests.exact import central_differences, regional_case, target_law
 
 
