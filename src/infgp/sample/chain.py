@@ -25,6 +25,7 @@ from infgp.sample.moves import Deeds, Move, hyper
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
+from infgp.sample.moves.warp import draw_warp
 
 #: Names of the starts of a chain; see :func:`start_state`.
 STARTS = ("one", "random", "alone")
@@ -107,7 +108,8 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
             labels = np.zeros(n, dtype=np.int64)
         top = len(model.grades) - 1  # the state may come from a model with other grades
         grade = np.minimum(start.grade, top) if top else np.zeros(1, dtype=np.int64)
-        return replace(start, labels=labels, scale=np.ones(1), grade=grade)
+        warp = start.warp if start.warp < len(model.warps) else 0  # and with other warps
+        return replace(start, labels=labels, scale=np.ones(1), grade=grade, warp=warp)
     check_choice("init", start, STARTS)
     p = model.priors
     log_ell = np.log(np.full(d, 0.3 * np.sqrt(d)))
@@ -299,7 +301,7 @@ def drive(
 
 # --- The collapsed sampler -------------------------------------------------------------------------------------------
 
-#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
+#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters, the warp.
 COLLAPSED_SWEEP: tuple[Move, ...] = (
     assign,
     hyper.draw_odds,
@@ -308,6 +310,7 @@ COLLAPSED_SWEEP: tuple[Move, ...] = (
     hyper.draw_beta,
     hyper.draw_grades,
     hyper.draw_scales,
+    draw_warp,
 )
 
 
@@ -335,14 +338,15 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
         deeds["step of the length-scales"] = compiled.redraw_grades(rng, setting, chain, priors)
         hyper.slice_scales(rng, setting, chain, priors)
 
-    return changed(moves, state, data, model), deeds
+    state, done = draw_warp(rng, changed(moves, state, data, model), data, model)
+    return state, deeds | done
 
 
 #: One sweep with reallocations, for chains that see all data at once. The chain of a search goes on as data comes, and
 #: has no reallocations.
 THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
 #: One sweep of a model with one surface: an ordinary GP.
-ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
+ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales, draw_warp)
 
 
 def run_collapsed(
