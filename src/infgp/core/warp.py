@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.scaling import ROUNDING
+from infgp.core.scaling import ROUNDING, RewardScale
 
 #: Percentiles of the rewards at which there are knees; those of 0 and 100 are moved beyond the extreme rewards.
 KNEES = (0.0, 5.0, 25.0, 50.0, 75.0, 95.0, 100.0)
@@ -76,6 +76,11 @@ class Warp:
     def s(self) -> float:
         """Half the difference of asinh((u − a) / b) between u = 1 and u = −1."""
         return 0.5 * float(self._above_low(np.array(1.0)))
+
+    @property
+    def units(self) -> RewardScale:
+        """The units of z, such that in the user's place stands asinh((u − a) / b) = c + s z, not for the identity."""
+        return RewardScale(math.asinh(self.low) + self.s, self.s)
 
     def _above_low(self, u: FloatArray) -> FloatArray:
         """asinh(p) − asinh(q) with p = (u − a) / b and q = `low`.
