@@ -86,8 +86,8 @@ def log_posterior(state: State, data: Data, model: Model, log_factor: FloatArray
 
 
 def _log_prior(prior: Positive, variance: float, log_factor: FloatArray) -> FloatArray:
-    """Log density of the logarithm of a variance times each factor."""
+    """Log density of the logarithm of a variance times each factor, up to a constant."""
     if isinstance(prior, Fixed):
         return np.zeros(log_factor.size)
-    values = variance * np.exp(log_factor)
-    return np.array([prior.logpdf(float(value)) for value in values]) + np.log(values)
+    log_variance = np.log(variance) + log_factor
+    return np.asarray(-prior.shape * log_variance - prior.scale * np.exp(-log_variance))
