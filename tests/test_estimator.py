@@ -442,3 +442,70 @@ def test_bad_options_are_refused(options, message, rng):
 def test_bad_questions_are_refused(action, message, fitted):
     model, x = fitted
     assert_unchanged(model, x, action, message)
+
+
+# --- Learned warps ---------------------------------------------------------------------------------------------------
+
+
+def decades(rng, n):
+    """Rewards over six decades with log-normal noise."""
+    x = rng.random((n, 2))
+    return x, 10.0 ** (1.5 * (np.sin(5.0 * x[:, 0]) + np.cos(4.0 * x[:, 1])) + 0.1 * rng.normal(size=n))
+
+
+def test_a_learned_warp_resolves_decades(rng):
+    (x, y), (at, rewards) = decades(rng, 60), decades(rng, 150)
+    options = {"random_state": 0, "n_warmup": 80, "n_samples": 20}
+    warped, plain = (InfiniteGP(warp=w, **options).fit(x, y) for w in ("learned", None))
+    gain = np.log(warped.predict_density(at, rewards)) - np.log(plain.predict_density(at, rewards))
+    assert gain.mean() > 1.0
+    low, middle, high = warped.predict_quantiles(at, [0.05, 0.5, 0.95]).T
+    assert 0.8 < np.mean((low < rewards) & (rewards < high)) < 1.0
+    assert np.sqrt(np.mean(np.log10(np.maximum(middle, 1e-9) / rewards) ** 2)) < 0.5
+    assert warped.predict_cdf(at, middle) == pytest.approx(np.full(150, 0.5), abs=1e-6)
+    assert np.isfinite(warped.predict(at, return_std=True)).all()
+    assert np.isfinite(warped.predict_main(at, return_std=True)).all()
+
+
+def test_means_through_a_warp_are_those_of_draws(rng):
+    (x, y), (at, _) = decades(rng, 40), decades(rng, 3)
+    model = InfiniteGP(warp="learned", random_state=0, n_warmup=60, n_samples=10).fit(x, y)
+    law, drawn = model.law(at), model.sample_y(at, n_samples=4000)
+    assert model.predict(at) == pytest.approx(law.mean)
+    assert np.median(drawn, axis=1) == pytest.approx(law.median, rel=0.1)
+    inner = np.clip(drawn, *law.quantile([0.02, 0.98]).T[:, :, None])
+    direct = np.clip(law.sample(4000, 1), *law.quantile([0.02, 0.98]).T[:, :, None])
+    assert inner.mean(axis=1) == pytest.approx(direct.mean(axis=1), rel=0.1)
+
+
+@pytest.mark.parametrize("kind", ["success or failure", "constant", "three", "known noise"])
+def test_without_evidence_for_a_warp_there_is_none(rng, kind):
+    n = 3 if kind == "three" else 20
+    x, y = rng.random((n, 1)), rng.normal(size=n)
+    if kind == "success or failure":
+        y = (y > 0.0).astype(float)
+    if kind == "constant":
+        y = np.full(n, 2.0)
+    noise = np.full(n, 0.1) if kind == "known noise" else None
+    options = {"random_state": 0, "n_warmup": 10, "n_samples": 4}
+    warped, plain = (InfiniteGP(warp=w, **options).fit(x, y, noise) for w in ("learned", None))
+    assert warped.predict(x) == pytest.approx(plain.predict(x))
+
+
+def test_chains_with_warps_go_on(rng):
+    x, y = decades(rng, 40)
+    options = {"random_state": 0, "n_warmup": 60, "n_samples": 5}
+    model = InfiniteGP(warp="learned", warm_start=True, **options).fit(x[:30], y[:30])
+    before = model.chains_[0]
+    model.set_params(n_warmup=0).fit(x, 1e3 * y - 5.0)  # other data: afresh
+    model.set_params(n_warmup=0, init=before).fit(x, y)
+    assert model.chains_[0].states[0].warp > 0
+    assert np.isfinite(model.predict(x)).all()
+    assert np.isfinite(InfiniteGP(init=before, **options).fit(x, y).predict(x)).all()  # a model without warps
+
+
+def test_warps_that_cannot_be_are_refused():
+    with pytest.raises(InvalidInputError, match="warp must be 'learned' or None"):
+        InfiniteGP(warp="log").fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(InvalidInputError, match="knows no warps"):
+        InfiniteGP(warp="learned", sampler="truncated").fit([[0.0], [1.0]], [0.0, 1.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +17,14 @@ from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Fixed, Grid, Priors
+from infgp.core.rewardmap import RewardMap, reward_map
 from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
 from infgp.core.surface import Conditioned
+from infgp.core.warp import grid
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
 from infgp.predict import mixture
 from infgp.predict.law import Law
+from infgp.predict.lawmixture import LawMixture
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
@@ -28,6 +32,10 @@ from infgp.sample.truncated import grid_factors
 
 #: Values of the option `sampler`.
 SAMPLERS = ("collapsed", "truncated")
+#: Values of the option `warp`.
+WARP = ("learned", None)
+#: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
+LEAST_VARIANCE = 1e-24
 #: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
 CHUNK = 2_000_000
 
@@ -84,6 +92,12 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`): in laws of further
         rewards, given surfaces that were learned with constant chances; in all that is learned; or, as in the paper,
         not at all.
+    warp : {"learned", None}, default=None
+        Whether rewards reach the surfaces through a map that is learned with them (:mod:`infgp.core.warp`), for rewards
+        that span decades, or whose noise grows with them. The identity is among the maps and has half of the prior; it
+        is the only one where rewards are discrete, or where noise variances are given. A reward that is farther from
+        the median than three times the farthest one told counts in means as one at this distance, as in :class:`Law`.
+        With the collapsed sampler only.
     priors : Priors or None, default=None
         Priors in standardised units; see :class:`infgp.Priors`.
     progress : bool, default=False
@@ -129,6 +143,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         regions: bool = True,
         surface_scales: str = "own",
         odds: str = "kriged",
+        warp: str | None = None,
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -148,6 +163,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.regions = regions
         self.surface_scales = surface_scales
         self.odds = odds
+        self.warp = warp
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -201,12 +217,14 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         known = reward_scale.variances_to_standard(noise)
         data = Data(input_scale.to_unit(x), reward_scale.to_standard(rewards), known)
         model, units = self._model(x.shape[1], noise_known=bool(noise.any())), Units(input_scale, reward_scale)
+        if self.warp == "learned" and not noise.any():
+            model = replace(model, warps=grid(data.y))
 
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
             run = self._runner(data, model, on_sweep)
             rngs = _generator(self.random_state).spawn(self.n_chains)
-            starts = self._starts(x, rewards, noise, units, model.ard)
+            starts = self._starts(x, rewards, noise, units, model)
             chains = [replace(run(rng, start), units=units) for rng, start in zip(rngs, starts, strict=True)]
         self._keep(probe, x, rewards, noise, data, model, units, chains)
         self._warn()
@@ -235,6 +253,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_options(self) -> None:
         self._options.check()
         check_choice("sampler", self.sampler, SAMPLERS)
+        if self.warp not in WARP:
+            raise InvalidInputError(f"warp must be 'learned' or None, but got {self.warp!r}.")
+        if self.warp is not None and self.sampler == "truncated":
+            raise InvalidInputError('warp="learned" is for sampler="collapsed"; the truncated sampler knows no warps.')
         if self.truncation is not None:
             check_int("truncation", self.truncation, 1)
             if self.sampler == "collapsed":
@@ -267,14 +289,14 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             model = replace(model, priors=replace(model.priors, lengthscale=grid))
         return model
 
-    def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray, units: Units, ard: bool) -> list[str | State]:
+    def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray, units: Units, model: Model) -> list[str | State]:
         """Where each chain begins; earlier states in the units of the data at hand."""
 
         def last(draws: Draws) -> State:
             assert draws.units is not None, "fit sets them, and _check_options asks for them"
             state = draws.states[-1]
             same_inputs = state.phi.shape[1] == x.shape[1]  # otherwise `start_state` says what is wrong
-            return in_units(state, draws.units, units, ard) if same_inputs else state
+            return in_units(state, draws.units, units, model.ard, draws.warps, model.warps) if same_inputs else state
 
         if self.warm_start and self._continues(x, y, noise):
             return [last(self.chains_[k % len(self.chains_)]) for k in range(self.n_chains)]
@@ -304,7 +326,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Set everything that `fit` learns, all at once, after everything that can fail."""
         states = [state for chain in chains for state in chain.states]
-        off_surface = mixture.off_surface_probability([Conditioned(state, data, model) for state in states])
+        known = [Conditioned(state, data.seen(state, model), model) for state in states]
+        off_surface = mixture.off_surface_probability(known)
         traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
         diagnosis = diagnose(traces, [c.deeds for c in chains])
         self.n_features_in_ = probe.n_features_in_
@@ -353,8 +376,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         >>> mean.shape, bool(std[0] > 0)
         ((1,), True)
         """
-        parts = self._in_chunks(X, lambda mix, rows: np.column_stack((mix.mean(), mix.std())))
-        mean, std = self._reward_scale.from_standard(parts[:, 0]), self._reward_scale.scale * parts[:, 1]
+        parts = self._in_chunks(X, lambda law, rows: np.column_stack((law.mean, law.std)))
+        mean, std = parts.T
         return (mean, std) if return_std else mean
 
     def predict_main(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
@@ -378,12 +401,16 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         (2,)
         """
         x = self._points(X)
-        with one_blas_thread():
-            mean, std = mixture.main_surface(self._draws(), x)
-        mean, std = self._reward_scale.from_standard(mean), self._reward_scale.scale * std
-        return (mean, std) if return_std else mean
 
-    def law(self, X: ArrayLike) -> Law:
+        def surface(draws: Iterator[Conditioned]) -> mixture.Mixture:
+            mix = mixture.main_mixture(draws, x)
+            return replace(mix, variances=np.maximum(mix.variances, LEAST_VARIANCE))
+
+        with one_blas_thread():
+            law = self._law(surface)
+            return (law.mean, law.std) if return_std else law.mean
+
+    def law(self, X: ArrayLike) -> Law | LawMixture:
         """The law of a further reward at each row of X, noise included: means, quantiles, probabilities, samples.
 
         It holds points × posterior draws × surfaces Gaussian components in memory; the methods ``predict…`` do not.
@@ -394,7 +421,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        Law
+        Law, or LawMixture, which has the same methods, where posterior states have different warps
 
         Examples
         --------
@@ -405,7 +432,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         x = self._points(X)
         with one_blas_thread():
-            return Law(mixture.predictive(self._draws(), x), self._reward_scale)
+            return self._law(lambda draws: mixture.predictive(draws, x))
 
     def predict_density(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
         """Predictive density of reward y[i] at X[i].
@@ -426,8 +453,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         >>> bool(model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict_density([[0.2]], [1.4])[0] > 0)
         True
         """
-        scale = self._reward_scale_if_fitted().scale
-        return self._pointwise(X, y, lambda mix, column: np.exp(mix.logpdf(column)) / scale)
+        return self._pointwise(X, y, lambda law, rewards: law.density(rewards))
 
     def predict_cdf(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
         """Predictive probability of a reward of at most y[i] at X[i].
@@ -447,7 +473,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict_cdf([[0.2]], [[-1e9, 1e9]]).round(3)
         array([[0., 1.]])
         """
-        return self._pointwise(X, y, lambda mix, column: mix.cdf(column))
+        return self._pointwise(X, y, lambda law, rewards: law.cdf(rewards))
 
     def predict_quantiles(self, X: ArrayLike, q: ArrayLike) -> FloatArray:
         """Quantiles of the predictive distribution.
@@ -472,8 +498,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         levels = np.atleast_1d(np.asarray(q, dtype=np.float64))
         if levels.ndim != 1 or levels.size == 0 or not np.all((levels > 0.0) & (levels < 1.0)):
             raise InvalidInputError(f"q must be one or more levels strictly between 0 and 1, but got {q!r}.")
-        quantiles = self._in_chunks(X, lambda mix, rows: mix.quantile(levels))
-        return self._reward_scale.from_standard(quantiles)
+        return self._in_chunks(X, lambda law, rows: law.quantile(levels))
 
     def sample_y(
         self,
@@ -502,9 +527,13 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_int("n_samples", n_samples, 1)
         x, rng = self._points(X), _generator(random_state)
         with one_blas_thread():
-            known = list(self._draws())
-            draws = [mixture.sample_rewards(rng, known, x) for _ in range(n_samples)]
-        return self._reward_scale.from_standard(np.column_stack(draws))
+            known, draws = list(self._draws()), []
+            for _ in range(n_samples):
+                given = known[int(rng.integers(len(known)))]
+                rewards = self._map(given.state.warp)
+                z = mixture.sample_given(rng, given, x)
+                draws.append(rewards.from_standard(np.clip(z, *rewards.ends)))
+        return np.column_stack(draws)
 
     def to_arviz(self) -> Any:
         """The chains as ArviZ data (needs the extra ``arviz``), for its plots and diagnostics.
@@ -529,14 +558,21 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         variables["labels"] = np.stack([[s.labels for s in c.states] for c in self.chains_])
         return arviz.from_dict(posterior=variables)
 
-    def _reward_scale_if_fitted(self) -> RewardScale:
-        check_is_fitted(self)
-        return self._reward_scale
-
-    def _draws(self) -> Iterator[Conditioned]:
-        """The kept states, one at a time: all of their factors at once might not fit into memory."""
+    def _draws(self, warp: int | None = None) -> Iterator[Conditioned]:
+        """The kept states, or those with one warp, one at a time: all their factors might not fit into memory."""
         model = self._model_.for_laws()
-        return (Conditioned(state, self._data, model) for state in self._states)
+        states = (state for state in self._states if warp is None or state.warp == warp)
+        return (Conditioned(state, self._data.seen(state, model), model) for state in states)
+
+    def _map(self, warp: int) -> RewardMap:
+        """From the units of the surfaces of states with this warp to the user's."""
+        return reward_map(self._reward_scale, self._model_.warps.maps[warp], self._y)
+
+    def _law(self, mix: Callable[[Iterator[Conditioned]], mixture.Mixture]) -> Law | LawMixture:
+        """The law in the user's units, from that which some states with the same warp have in the model's."""
+        warps, counts = np.unique([state.warp for state in self._states], return_counts=True)
+        laws = [Law(mix(self._draws(int(warp))), self._map(int(warp))) for warp in warps]
+        return laws[0] if len(laws) == 1 else LawMixture(laws, counts / counts.sum())
 
     def _points(self, X: ArrayLike) -> FloatArray:
         """X checked against the training data and in the model's units."""
@@ -547,9 +583,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _in_chunks(
         self,
         X: ArrayLike,
-        evaluate: Callable[[mixture.Mixture, slice], FloatArray],
+        evaluate: Callable[[Law | LawMixture, slice], FloatArray],
     ) -> FloatArray:
-        """`evaluate` on the predictive mixtures at X, a block of rows at a time so that memory stays bounded."""
+        """`evaluate` on the predictive laws at X, a block of rows at a time so that memory stays bounded."""
         x = self._points(X)
         components = sum(state.n_surfaces + 1 for state in self._states)
         step = max(1, CHUNK // components)
@@ -557,18 +593,16 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with one_blas_thread():
             for start in range(0, x.shape[0], step):
                 rows = slice(start, start + step)
-                mix = mixture.predictive(self._draws(), x[rows])
-                parts.append(evaluate(mix, rows))
+                parts.append(evaluate(self._law(partial(mixture.predictive, at=x[rows])), rows))
         return np.concatenate(parts)
 
     def _pointwise(
         self,
         X: ArrayLike,
         y: ArrayLike,
-        function: Callable[[mixture.Mixture, FloatArray], FloatArray],
+        function: Callable[[Law | LawMixture, FloatArray], FloatArray],
     ) -> FloatArray:
-        """`function` of the mixture at X[i] and each reward in y[i]."""
-        scale = self._reward_scale_if_fitted()
+        """`function` of the law at X[i] and each reward in y[i]."""
         rewards = np.asarray(y, dtype=np.float64)
         m = self._points(X).shape[0]
         shape = rewards.shape if rewards.ndim else (m,)
@@ -578,11 +612,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if np.isnan(rewards).any():
             raise InvalidInputError("y contains NaN; give the rewards at which to evaluate the distribution.")
-        columns = scale.to_standard(np.broadcast_to(rewards, shape)).reshape(m, -1)
-        values = self._in_chunks(
-            X, lambda mix, rows: np.column_stack([function(mix, column) for column in columns[rows].T])
-        )
-        return values.reshape(shape)
+        columns = np.broadcast_to(rewards, shape).reshape(m, -1)
+        return self._in_chunks(X, lambda law, rows: function(law, columns[rows])).reshape(shape)
 
 
 def _generator(random_state: object) -> np.random.Generator:

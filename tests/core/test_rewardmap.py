@@ -6,8 +6,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from infgp.core.integrals import exponentials, powers
-from infgp.core.rewardmap import BentScale
+from infgp.core.rewardmap import BentScale, WarpedScale, reward_map
 from infgp.core.scaling import STRAIGHT, RewardScale
+from infgp.core.warp import IDENTITY, Warp
 
 GAUSSIANS = [(0.3, 0.7), (-4.0, 2.0), (6.0, 1.5), (2.0, 0.01), (0.0, 30.0), (40.0, 3.0), (-500.0, 1.0)]
 BOUNDS = [-8.0, -1.5, 0.4, 2.0, 3.0, 9.0, np.inf]
@@ -90,3 +91,55 @@ def test_exponentials_in_the_far_tail_keep_their_digits():
     assert mass == pytest.approx(flat, rel=1e-6)
     assert first == pytest.approx(flat * np.expm1(1.0), rel=1e-6)
     assert second == pytest.approx(flat * np.expm1(2.0) / 2.0, rel=1e-6)
+
+
+# --- Warps -----------------------------------------------------------------------------------------------------------
+
+WARPED = [
+    WarpedScale(RewardScale(7.0, 3.0), Warp(a, b), 1e4)
+    for a, b in [(-1.3, 1e-2), (0.4, 0.5), (2.0, 1e-8), (0.0, 100.0), (-500.0, 3.0)]
+]
+
+
+@pytest.mark.parametrize("below", [-1.5, 0.4, 3.0, np.inf])
+@pytest.mark.parametrize(("mean", "sd"), [(0.3, 0.7), (-1.0, 0.2), (1.5, 0.1), (2.0, 0.01)])
+@pytest.mark.parametrize("rewards", WARPED, ids=str)
+def test_partial_moments_through_a_warp_are_those_of_quadrature(rewards, mean, sd, below):
+    z = np.concatenate([np.linspace(a, b, 20_001) for a, b in pairwise([mean - 9.0 * sd, mean, mean + 9.0 * sd])])
+    z = z[z <= below] if below < z[-1] else z
+    u = rewards.warp.inverse(np.clip(z, *rewards.ends))
+    centre = float(rewards.warp.inverse(np.clip(np.array(mean), *rewards.ends)))
+    first, second = moments(rewards, mean, sd, below)
+    density = norm.pdf(z, mean, sd)
+    spread = abs(centre - rewards.warp.a) + rewards.warp.b  # rounding errors are relative to the distance from the knee
+    exact = [np.trapezoid((u - centre) ** k * density, z) if z.size else 0.0 for k in (1, 2)]
+    size = np.sqrt(moments(rewards, mean, sd, np.inf)[1])
+    assert first == pytest.approx(exact[0], rel=1e-4, abs=1e-4 * size + 1e-12 * spread)
+    assert second == pytest.approx(exact[1], rel=1e-4, abs=1e-4 * size**2 + 1e-12 * spread**2)
+
+
+@pytest.mark.parametrize("rewards", WARPED, ids=str)
+def test_moments_through_a_warp_are_finite_for_any_gaussian(rewards):
+    mean, sd = np.meshgrid([-1e8, -300.0, -15.0, 0.0, 2.0, 15.0, 300.0, 1e8], [1e-9, 1e-3, 1.0, 1e3, 1e9])
+    for below in (-1e9, -20.0, 0.0, 20.0, np.inf):
+        first, second = rewards.partial_moments(mean, sd, np.array(below))
+        assert np.all(np.abs(first) <= 2.0 * rewards.reach * (1.0 + 1e-9))
+        assert np.all(second <= 4.0 * rewards.reach**2 * (1.0 + 1e-9))
+        assert np.all(second >= -1e-6 * rewards.reach**2)  # rounding
+
+
+def test_warped_slopes_and_values_belong_together():
+    for rewards in WARPED:
+        z = np.array([-1.2, -0.3, 0.9, 2.1])
+        step = 1e-6 * (rewards.from_standard(z + 1e-3) - rewards.from_standard(z - 1e-3)) / 2e-3
+        y = rewards.from_standard(z)
+        slope = (rewards.from_standard(z + 1e-6) - rewards.from_standard(z - 1e-6)) / 2e-6
+        assert np.log(slope) == pytest.approx(rewards.log_slope(z), abs=1e-3)
+        assert rewards.to_standard(y + step) - z == pytest.approx(np.full(4, 1e-6), rel=1e-2)
+        assert np.isfinite(rewards.to_standard(np.array([-np.inf, np.inf]))).all()
+
+
+def test_the_identity_counts_all_rewards():
+    scale = RewardScale(7.0, 3.0)
+    assert reward_map(scale, IDENTITY, np.zeros(2)) is scale
+    assert reward_map(scale, Warp(0.0, 1.0), np.array([37.0])).reach == pytest.approx(30.0)

@@ -3,12 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model, State, prior_draw
 from infgp.core.priors import Priors
 from infgp.core.scaling import InputScale, RewardScale, Units
 from infgp.core.surface import Conditioned, log_likelihood
+from infgp.core.warp import Warp, Warps
 from infgp.predict.mixture import predictive
-from infgp.sample.chain import Schedule, drive, in_reward_units, in_units
+from infgp.sample.chain import Schedule, drive, in_reward_units, in_units, in_warps
 
 
 def two_surfaces(own):
@@ -74,3 +75,19 @@ def test_the_driver_heats_keeps_and_counts():
     assert [s.nu for s in draws.states] == pytest.approx([4.7, 7.7])
     assert draws.deeds == {"step": (10, 5)}  # of the warm-up nothing is told
     assert draws.traces["n_surfaces"].tolist() == [2.0, 2.0]
+
+
+def test_states_go_on_with_other_warps(rng):
+    """Where the new warps have the old one in the new units, the joint density of rewards stays, up to its units."""
+    y = 10.0 ** rng.normal(size=12)
+    old, new = RewardScale(1.3, 2.0), RewardScale(0.4, 0.5)
+    warp = Warp(-0.7, 0.01)
+    moved = Warp(float(new.to_standard(old.from_standard(np.array(warp.a)))), warp.b * old.scale / new.scale)
+    before, after = (Warps((Warp(), w, Warp(1.0, 0.3)), (0.5, 0.25, 0.25)) for w in (warp, moved))
+    model, x = Model("se", Priors().resolve(1), ard=False), rng.random((12, 1))
+    state = replace(prior_draw(rng, x, model), warp=1)
+    there = in_warps(state, old, new, before, after)
+    assert there.warp == 1
+    a = log_likelihood(state, Data(x, old.to_standard(y)), replace(model, warps=before)) - 12 * np.log(old.scale)
+    b = log_likelihood(there, Data(x, new.to_standard(y)), replace(model, warps=after)) - 12 * np.log(new.scale)
+    assert a == pytest.approx(b, abs=1e-6)

@@ -31,7 +31,7 @@ def powers(mean: FloatArray, sd: FloatArray, a: FloatArray, b: FloatArray) -> tu
 
 
 def exponentials(
-    mean: FloatArray, sd: FloatArray, a: FloatArray, b: FloatArray, origin: float
+    mean: FloatArray, sd: FloatArray, a: FloatArray, b: FloatArray, origin: FloatArray | float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Integrals of 1, exp(z − origin) and exp(z − origin)² from a to b, which must be finite.
 

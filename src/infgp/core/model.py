@@ -3,7 +3,8 @@
     y_i = h(x_i)ᵀβ + ξ^(z_i)(x_i) + ε_i,   ε_i ~ N(0, τ² + v_i),   ξ^(l) ~ GP(0, σ² ρ_φ) i.i.d.,   z ~ urn(ν)
 
 with h(x) = (1, x), inputs x in the unit cube and standardised rewards y (paper, section 3). Known noise variances v_i
-are zero unless given.
+are zero unless given. Where rewards are warped (:mod:`infgp.core.warp`), what is called y above is z = W(u), and u are
+the standardised rewards.
 
 Variances and length-scales are kept per surface: ``phi``, ``sigma2`` and ``tau2`` have a leading axis of length one
 (shared by all surfaces, the paper's model) or of length K (one entry per label).
@@ -24,6 +25,7 @@ from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, 
 from infgp.core.places import Places, cut_edges, log_cohesion, nearest, places_of, ties
 from infgp.core.priors import Fixed, Priors
 from infgp.core.remainder import Patterns
+from infgp.core.warp import IDENTITY, Warp, Warped, Warps
 from infgp.errors import InvalidInputError
 
 #: The length-scales of a surface of grade g are the shared length-scales divided by this factor to the power g.
@@ -36,11 +38,17 @@ OWN_GRADES = (0.6, 0.25, 0.15)
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Observations: inputs in the unit cube (n, d), standardised rewards (n,), their known noise variances (n,)."""
+    """Observations: inputs in the unit cube (n, d), standardised rewards (n,), their known noise variances (n,).
+
+    Rewards have not gone through any warp, unless :meth:`seen` made them; `warp` says which. Noise variances are in the
+    units of the model whatever the warp. Known ones go with the identity alone: carried through a slope they would be
+    wrong by orders of magnitude where a standard error is wider than the straight part of a warp.
+    """
 
     x: FloatArray
     y: FloatArray
     noise: FloatArray = field(default_factory=lambda: np.empty(0))  # zeros, if not given
+    warp: Warp = IDENTITY
 
     def __post_init__(self) -> None:
         if not self.noise.size:
@@ -84,11 +92,46 @@ class Data:
 
     def noisier(self, variance: float) -> Data:
         """The same with `variance` added to the known noise of every reward."""
-        return self._sharing(replace(self, noise=self.noise + variance))
+        other = self._sharing(replace(self, noise=self.noise + variance))
+        vars(other).update(_warped=self._warped)
+        return other
 
     def with_rewards(self, y: FloatArray) -> Data:
-        """The same inputs with other rewards, shape (n,)."""
+        """The same inputs with other rewards, shape (n,), in the units of those at hand."""
         return self._sharing(replace(self, y=y))
+
+    @cached_property
+    def _warped(self) -> list[tuple[Warps, Warped]]:
+        """The last answer of `through`, if any; shared by all data with the same rewards."""
+        return []
+
+    def through(self, warps: Warps) -> Warped:
+        """The rewards through each of some warps, remembered for the last ones."""
+        assert self.warp.straight, "rewards that went through one warp do not go through others"
+        last = self._warped[-1] if self._warped else None
+        if last is None or last[0] is not warps:  # another thread may ask about other warps meanwhile
+            last = warps, Warped.of(self.y, warps)
+            self._warped[:] = [last]
+        return last[1]
+
+    def seen(self, state: State, model: Model) -> Data:
+        """The data as the surfaces of a state see it: with rewards z, in the model's units, through the state's warp.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> model = Model("se", Priors().resolve(1), ard=False, warps=Warps((IDENTITY, Warp(0.0, 1e-3)), (0.5, 0.5)))
+        >>> data = Data(np.array([[0.0], [1.0]]), np.array([1.0, 9.0]))
+        >>> one = np.ones(1)
+        >>> state = State(np.zeros(2, int), np.zeros(2), 0.5, np.ones((1, 1)), one, one, warp=1)
+        >>> seen = data.seen(state, model)
+        >>> seen.y.round(2), seen.seen(state, model) is seen
+        (array([1.  , 1.29]), True)
+        """
+        warp = model.warps.maps[state.warp]
+        if warp == self.warp:
+            return self
+        return self._sharing(replace(self, y=self.through(model.warps).z[state.warp], warp=warp))
 
     def _sharing(self, other: Data) -> Data:
         """Data of the same inputs, with what depends on them alone."""
@@ -128,6 +171,9 @@ class Model:
         odds (:meth:`for_laws`).
     one_surface : bool
         Whether all observations, further ones too, lie on one surface: an ordinary GP.
+    warps : Warps
+        The warps between which the posterior chooses (:mod:`infgp.core.warp`). With a single one, the identity,
+        rewards are as they are.
     """
 
     kernel: str
@@ -139,6 +185,7 @@ class Model:
     odds: tuple[float, ...] = (1.0,)
     kriged: bool = False
     one_surface: bool = False
+    warps: Warps = field(default_factory=Warps)
 
     def for_laws(self) -> Model:
         """The model with which the law of a further reward is computed from states of this one.
@@ -186,6 +233,8 @@ class State:
         How rough the surfaces are (see `Model.grades`); with an entry for a new one in states for prediction.
     odds : int
         Kind of the odds (see `Model.odds`).
+    warp : int
+        Which of `Model.warps` rewards go through; trend and variances are those of rewards after it.
     """
 
     labels: IntArray
@@ -197,6 +246,7 @@ class State:
     scale: FloatArray = field(default_factory=lambda: np.ones(1))
     grade: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     odds: int = 0
+    warp: int = 0
 
     @property
     def n_surfaces(self) -> int:
@@ -276,6 +326,7 @@ def log_prior(state: State, data: Data, model: Model) -> float:
         urn_logpdf(state.labels, state.nu)
         + float(log_tilt(state.labels, data.seating.odds(state.odds)))
         + float(np.log(model.odds[state.odds]))
+        + float(np.log(model.warps.prior[state.warp]))
         + float(log_cohesions(state, data, model).sum())
         + float(np.log(np.array(model.grades))[state.observed_grades[first]].sum())
         + p.beta.logpdf(state.beta)
@@ -348,6 +399,7 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
         tau2=p.tau2.sample(rng, 1),
         grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
         odds=kind,
+        warp=int(rng.choice(len(model.warps), p=model.warps.prior)) if len(model.warps) > 1 else 0,
     )
 
 
@@ -355,6 +407,8 @@ def simulate_y(
     rng: np.random.Generator, state: State, x: FloatArray, model: Model, noise: FloatArray | None = None
 ) -> FloatArray:
     """Rewards at `x` given the parameters and, if any, known noise variances: fresh surfaces, fresh noise.
+
+    They are standardised rewards: those of the surfaces, back through the state's warp.
 
     Examples
     --------
@@ -369,7 +423,7 @@ def simulate_y(
         scale = model.scale_shape / rng.standard_gamma(model.scale_shape) if model.scale_shape else 1.0
         factor = cholesky(covariance(model, s, x, np.zeros(y.size) if noise is None else noise))
         y[s.members] += np.sqrt(scale) * (factor @ rng.standard_normal(s.members.size))
-    return y
+    return model.warps.maps[state.warp].inverse(y)
 
 
 def draw_categorical(rng: np.random.Generator, log_p: FloatArray) -> IntArray:

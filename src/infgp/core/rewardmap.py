@@ -1,10 +1,12 @@
 """From standard rewards z to the user's rewards y, with what integrals over a Gaussian z need.
 
-The simplest map is affine, :class:`infgp.core.scaling.RewardScale`. :class:`BentScale` is that of bent rewards.
+The simplest map is affine, :class:`infgp.core.scaling.RewardScale`. :class:`BentScale` is that of bent rewards, and
+:class:`WarpedScale` that of rewards through a warp that was learned.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +14,8 @@ import numpy as np
 
 from infgp.core.integrals import exponentials, powers
 from infgp.core.linalg import FloatArray
-from infgp.core.scaling import STRAIGHT, RewardScale, bend, unbend
+from infgp.core.scaling import LARGEST_REWARD, STRAIGHT, RewardScale, bend, unbend
+from infgp.core.warp import Warp
 
 #: Largest distance of a bent reward from the median that a mean counts, in units of the distance of the farthest reward
 #: that was seen. A reward that is farther counts as one at this distance. With a reach that does not depend on the
@@ -128,3 +131,97 @@ class BentScale:
         first = [(k - c) * p + t for k, p, t, _ in pieces]
         second = [(k - c) ** 2 * p + 2.0 * (k - c) * t + tt for k, p, t, tt in pieces]
         return np.sum(first, axis=0), np.sum(second, axis=0)
+
+
+@dataclass(frozen=True)
+class WarpedScale:
+    """The map of rewards through a warp other than the identity, y = location + scale · u with u = W⁻¹(z).
+
+    Attributes
+    ----------
+    scale : RewardScale
+    warp : Warp
+    reach : float
+        Largest distance of u from 0 that a mean counts, in standard units, as in :class:`BentScale`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rewards = WarpedScale(RewardScale(5.0, 2.0), Warp(-2.5, 1e-6), 30.0)
+    >>> rewards.from_standard(rewards.to_standard(np.array([1e-5, 6.0, 90.0]))).round(9)
+    array([1.e-05, 6.e+00, 9.e+01])
+    """
+
+    scale: RewardScale
+    warp: Warp
+    reach: float
+
+    @property
+    def unit(self) -> float:
+        """One standard unit before the warp, in the user's units."""
+        return self.scale.unit
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest standard reward that a mean counts."""
+        low, high = self.warp.forward(np.array([-self.reach, self.reach]))
+        return float(low), float(high)
+
+    def to_standard(self, y: FloatArray) -> FloatArray:
+        """Rewards in the model's units."""
+        return self.warp.forward(np.clip(self.scale.to_standard(y), -LARGEST_REWARD, LARGEST_REWARD))
+
+    def from_standard(self, z: FloatArray) -> FloatArray:
+        """Rewards in the user's units."""
+        return self.scale.from_standard(self.warp.inverse(z))
+
+    def log_slope(self, z: FloatArray) -> FloatArray:
+        """Logarithm of dy/dz at standard rewards."""
+        return np.asarray(np.log(self.unit) - self.warp.log_slope(self.warp.inverse(z)))
+
+    def partial_moments(self, mean: FloatArray, sd: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Integrals of u − c and (u − c)² over z ~ N(mean, sd²) up to `below`, with z drawn in to the ends.
+
+        The number c is u at the mean, drawn in, too. With v = s z + constant, u = a + b sinh(v). If c has v = w, and
+        t = v − w, then u − c = b/2 (e^w (e^t − 1) − e^−w (e^−t − 1)), so that integrals of e^±t and e^±2t are needed
+        between the ends (:mod:`infgp.core.integrals`). Beyond an end, u is constant.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> z = np.random.default_rng(0).normal(0.5, 0.6, 400_000)
+        >>> rewards = WarpedScale(RewardScale(0.0, 1.0), Warp(-1.2, 0.01), 1e4)
+        >>> first, _ = rewards.partial_moments(np.array(0.5), np.array(0.6), np.array(np.inf))
+        >>> bool(abs(rewards.from_standard(np.array(0.5)) + first - np.mean(rewards.from_standard(z))) < 0.01)
+        True
+        """
+        (low, high), reach, s, b = self.ends, self.reach, self.warp.s, self.warp.b
+        shift = s + math.asinh(self.warp.low)
+        at = np.clip(mean, low, high)
+        w, first_end, last_end = s * at + shift, s * low + shift, s * np.clip(below, low, high) + shift
+        mass, up, up_twice = exponentials(s * mean + shift, s * sd, np.array(first_end), last_end, w)
+        _, down, down_twice = exponentials(-s * mean - shift, s * sd, -last_end, np.array(-first_end), -w)
+        rise, fall = 0.5 * b * np.exp(w), 0.5 * b * np.exp(-w)
+        middle = rise * (up - mass) - fall * (down - mass)
+        squares = rise**2 * (up_twice - 2.0 * up + mass) + fall**2 * (down_twice - 2.0 * down + mass)
+        squares = squares - 0.5 * b**2 * (2.0 * mass - up - down)
+        c = np.clip(self.warp.inverse(at), -reach, reach)
+        below_all = powers(mean, sd, np.array(-np.inf), np.minimum(low, below))[0]
+        above_all = powers(mean, sd, np.minimum(high, below), below)[0]
+        first = (-reach - c) * below_all + middle + (reach - c) * above_all
+        second = (reach + c) ** 2 * below_all + squares + (reach - c) ** 2 * above_all
+        return np.asarray(first), np.asarray(second)
+
+
+def reward_map(scale: RewardScale, warp: Warp, y: FloatArray) -> RewardMap:
+    """From the model's units to the user's through a warp; `y` are the rewards seen, which set the reach of means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reward_map(RewardScale(0.0, 2.0), Warp(0.0, 0.1), np.array([-20.0, 4.0])).unit
+    2.0
+    """
+    if warp.straight:
+        return scale
+    return WarpedScale(scale, warp, REACH * float(np.max(np.abs(scale.to_standard(y)), initial=1.0)))

@@ -154,6 +154,8 @@ def pull(weights: FloatArray, at: FloatArray, x: FloatArray, phi: FloatArray) ->
 class Conditioned:
     """A state of the chain together with the data it was drawn for; every surface is factorised once, when needed.
 
+    Where rewards are warped, the data is as the state sees it (:meth:`infgp.core.model.Data.seen`).
+
     Examples
     --------
     >>> import numpy as np
@@ -256,9 +258,10 @@ class Conditioned:
 
 
 def log_likelihood(state: State, data: Data, model: Model) -> float:
-    """log p(y | z, β, Θ), surfaces and their own scales integrated out."""
-    given = Conditioned(state, data, model)
-    return sum(given.log_evidence(int(label)) for label in np.unique(state.labels))
+    """log p(y | z, β, Θ), surfaces and their own scales integrated out; a density of rewards before the warp."""
+    given = Conditioned(state, data.seen(state, model), model)
+    log_slope = float(data.through(model.warps).log_slope[state.warp]) if state.warp else 0.0
+    return sum(given.log_evidence(int(label)) for label in np.unique(state.labels)) + log_slope
 
 
 def log_joint(state: State, data: Data, model: Model) -> float:
@@ -287,7 +290,7 @@ def draw_own_scales(rng: np.random.Generator, state: State, data: Data, model: M
     a = model.scale_shape
     if not a:
         return state
-    given, new = Conditioned(state, data, model), a / rng.standard_gamma(a)
+    given, new = Conditioned(state, data.seen(state, model), model), a / rng.standard_gamma(a)
     known = [given.plain(label) for label in range(state.n_surfaces)]
     drawn = [(a + 0.5 * s.quadratic) / rng.standard_gamma(a + 0.5 * s.residual.size) for s in known]
     return replace(state, scale=np.array([*drawn, new]))

@@ -193,7 +193,7 @@ class Law:
         -------
         array, shape (m, n)
         """
-        count, generator, mix = check_int("n", n, 1), _generator(rng), self.mixture
+        count, generator, mix = check_int("n", n, 1), as_generator(rng), self.mixture
         shares = np.cumsum(mix.weights, axis=1)
         lots = generator.random((len(self), count)) * shares[:, -1:]
         who = np.array([np.searchsorted(*row, side="right") for row in zip(shares, lots, strict=True)], dtype=np.intp)
@@ -255,7 +255,14 @@ def _numbers(name: str, value: ArrayLike) -> FloatArray:
     return numbers
 
 
-def _generator(rng: object) -> np.random.Generator:
+def as_generator(rng: object) -> np.random.Generator:
+    """A generator from a seed, a generator or None.
+
+    Examples
+    --------
+    >>> as_generator(0).random() == as_generator(0).random()
+    True
+    """
     if isinstance(rng, np.random.Generator):
         return rng
     if rng is None or (isinstance(rng, int | np.integer) and rng >= 0):

@@ -146,8 +146,19 @@ def predictive(draws: Iterable[Conditioned], at: FloatArray) -> Mixture:
     return Mixture(np.column_stack(weights) / count, np.column_stack(means), np.column_stack(variances))
 
 
-def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation, over posterior and draws, of the dominant surface with its trend (no noise)."""
+def main_mixture(draws: Iterable[Conditioned], at: FloatArray) -> Mixture:
+    """The dominant surface with its trend (no noise), a component for each draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Model, prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> main_mixture([Conditioned(prior_draw(rng, x, model), Data(x, np.zeros(6)), model)], x).means.shape
+    (6, 1)
+    """
     means, variances = [], []
     for given in draws:
         mean, variance = np.asarray(trend(at) @ given.state.beta), np.empty(at.shape[0])
@@ -158,7 +169,14 @@ def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArr
             mean[here] += own
         means.append(mean)
         variances.append(variance)
-    return np.mean(means, axis=0), np.sqrt(np.mean(variances, axis=0) + np.var(means, axis=0))
+    shape = at.shape[0], len(means)
+    return Mixture(np.full(shape, 1.0 / len(means)), np.column_stack(means), np.column_stack(variances))
+
+
+def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation, over posterior and draws, of the dominant surface with its trend (no noise)."""
+    mix = main_mixture(draws, at)
+    return mix.means.mean(axis=1), np.sqrt(mix.variances.mean(axis=1) + mix.means.var(axis=1))
 
 
 def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
@@ -169,7 +187,22 @@ def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
 
 def sample_rewards(rng: np.random.Generator, draws: Sequence[Conditioned], at: FloatArray) -> FloatArray:
     """One joint draw of further rewards at all points `at`: one state, labels by the urn, surfaces, noise."""
-    given = draws[int(rng.integers(len(draws)))]
+    return sample_given(rng, draws[int(rng.integers(len(draws)))], at)
+
+
+def sample_given(rng: np.random.Generator, given: Conditioned, at: FloatArray) -> FloatArray:
+    """One joint draw of further rewards at all points `at` given one state, in the units that its surfaces have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Model, prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> sample_given(rng, Conditioned(prior_draw(rng, x, model), Data(x, np.zeros(6)), model), x[:2]).shape
+    (2,)
+    """
     labels = _seat(rng, given, at)
     y = np.asarray(trend(at) @ given.state.beta)
     for label in np.unique(labels):

@@ -19,12 +19,14 @@ from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Fixed, Normal
 from infgp.core.scaling import RewardScale, Units
 from infgp.core.surface import draw_own_scales, log_joint
+from infgp.core.warp import Warp, Warps
 from infgp.errors import InvalidInputError, check_choice
 from infgp.sample import compiled, truncated
 from infgp.sample.moves import Deeds, Move, hyper
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
+from infgp.sample.moves.warp import draw_warp
 
 #: Names of the starts of a chain; see :func:`start_state`.
 STARTS = ("one", "random", "alone")
@@ -60,12 +62,15 @@ class Draws:
         How often each kind of proposal was tried after the warm-up, and how often it was accepted.
     units : Units or None
         The user's units of the inputs and rewards that the states are for.
+    warps : Warps
+        The warps that the states choose from.
     """
 
     states: tuple[State, ...]
     traces: dict[str, FloatArray]
     deeds: Deeds
     units: Units | None = None
+    warps: Warps = field(default_factory=Warps)
 
 
 # --- Where a chain starts --------------------------------------------------------------------------------------------
@@ -107,7 +112,8 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
             labels = np.zeros(n, dtype=np.int64)
         top = len(model.grades) - 1  # the state may come from a model with other grades
         grade = np.minimum(start.grade, top) if top else np.zeros(1, dtype=np.int64)
-        return replace(start, labels=labels, scale=np.ones(1), grade=grade)
+        warp = start.warp if start.warp < len(model.warps) else 0  # and with other warps
+        return replace(start, labels=labels, scale=np.ones(1), grade=grade, warp=warp)
     check_choice("init", start, STARTS)
     p = model.priors
     log_ell = np.log(np.full(d, 0.3 * np.sqrt(d)))
@@ -144,12 +150,37 @@ def in_reward_units(state: State, old: RewardScale, new: RewardScale) -> State:
     return replace(state, beta=beta, sigma2=state.sigma2 * ratio**2, tau2=state.tau2 * ratio**2)
 
 
-def in_units(state: State, old: Units, new: Units, ard: bool) -> State:
-    """The same state for inputs and rewards in other units.
+def in_warps(state: State, old: RewardScale, new: RewardScale, before: Warps, after: Warps) -> State:
+    """The same state for rewards in other units, with other warps to choose from, of which it takes the most alike.
+
+    A warp of rewards in other units is one whose knee and width are in these units, up to a change of units of z. That
+    is exact, and the step to the nearest of the new warps is not; what is made is a place for a chain to go on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, warps = np.ones(1), Warps((Warp(), Warp(-2.0, 0.1)), (0.5, 0.5))
+    >>> state = State(np.zeros(2, int), np.array([1.0, 2.0]), 0.5, np.ones((1, 1)), one, one, warp=1)
+    >>> in_warps(state, RewardScale(3.0, 2.0), RewardScale(3.0, 2.0), warps, warps).beta
+    array([1., 2.])
+    """
+    warp = before.maps[state.warp]
+    if warp.straight:
+        return replace(in_reward_units(state, old, new), warp=0)
+    knee = float(new.to_standard(old.from_standard(np.array(warp.a))))
+    moved = Warp(knee, warp.b * old.scale / new.scale)
+    index = after.nearest(moved)
+    return replace(in_reward_units(state, warp.units, moved.units), warp=index)
+
+
+def in_units(
+    state: State, old: Units, new: Units, ard: bool, before: Warps | None = None, after: Warps | None = None
+) -> State:
+    """The same state for inputs and rewards in other units, and with other warps to choose from.
 
     One length-scale for all inputs cannot follow ranges that grow at different rates: it takes their geometric mean.
     """
-    state = in_reward_units(state, old.rewards, new.rewards)
+    state = in_warps(state, old.rewards, new.rewards, before or Warps(), after or Warps())
     ratio = new.inputs.span / old.inputs.span
     shift = (new.inputs.low - old.inputs.low) / old.inputs.span
     beta = np.append(state.beta[0] + state.beta[1:] @ shift, state.beta[1:] * ratio)
@@ -294,12 +325,12 @@ def drive(
             if schedule.traced:
                 traces.append(summaries(one, data, model))
     names = traces[0] if traces else ()
-    return Draws(tuple(states), {name: np.array([t[name] for t in traces]) for name in names}, deeds)
+    return Draws(tuple(states), {name: np.array([t[name] for t in traces]) for name in names}, deeds, warps=model.warps)
 
 
 # --- The collapsed sampler -------------------------------------------------------------------------------------------
 
-#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters.
+#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters, the warp.
 COLLAPSED_SWEEP: tuple[Move, ...] = (
     assign,
     hyper.draw_odds,
@@ -308,6 +339,7 @@ COLLAPSED_SWEEP: tuple[Move, ...] = (
     hyper.draw_beta,
     hyper.draw_grades,
     hyper.draw_scales,
+    draw_warp,
 )
 
 
@@ -335,14 +367,15 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
         deeds["step of the length-scales"] = compiled.redraw_grades(rng, setting, chain, priors)
         hyper.slice_scales(rng, setting, chain, priors)
 
-    return changed(moves, state, data, model), deeds
+    state, done = draw_warp(rng, changed(moves, state, data, model), data, model)
+    return state, deeds | done
 
 
 #: One sweep with reallocations, for chains that see all data at once. The chain of a search goes on as data comes, and
 #: has no reallocations.
 THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
 #: One sweep of a model with one surface: an ordinary GP.
-ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales)
+ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales, draw_warp)
 
 
 def run_collapsed(

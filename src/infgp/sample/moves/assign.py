@@ -44,7 +44,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     >>> assign(rng, prior_draw(rng, x, model), Data(x, np.zeros(6)), model).labels.shape
     (6,)
     """
-    n = data.y.size
+    n, data = data.y.size, data.seen(state, model)
     visits, uniforms = rng.permutation(n), rng.random(n)
     fresh = grades_from_prior(rng, model.grades, n)
     r = data.y - data.h @ state.beta

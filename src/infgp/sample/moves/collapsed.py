@@ -25,6 +25,7 @@ def changed(
     change: Callable[[compiled.Setting, compiled.MutableState], object], state: State, data: Data, model: Model
 ) -> State:
     """The state that `change` makes, in place, of a compiled copy of `state`. Labels are canonical."""
+    data = data.seen(state, model)
     chain = compiled.MutableState(
         state.labels.copy(),
         state.beta.copy(),
@@ -55,6 +56,7 @@ def changed(
         tau2=np.array([tau2]),
         grade=by_label(model, chain.labels, chain.grade),
         odds=state.odds,
+        warp=state.warp,
     )
 
 
