@@ -505,7 +505,7 @@ def test_chains_with_warps_go_on(rng):
 
 
 def test_warps_that_cannot_be_are_refused():
-    with pytest.raises(InvalidInputError, match="warp must be 'learned' or None"):
+    with pytest.raises(InvalidInputError, match="warp='log' is not known"):
         InfiniteGP(warp="log").fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(InvalidInputError, match="knows no warps"):
         InfiniteGP(warp="learned", sampler="truncated").fit([[0.0], [1.0]], [0.0, 1.0])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model, State
-from infgp.core.options import ModelOptions
+from infgp.core.options import ModelOptions, check_warp
 from infgp.core.priors import Fixed, Grid, Priors
 from infgp.core.rewardmap import RewardMap, reward_map
 from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
@@ -24,7 +24,7 @@ from infgp.core.warp import grid
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
 from infgp.predict import mixture
 from infgp.predict.law import Law
-from infgp.predict.lawmixture import LawMixture
+from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
@@ -32,8 +32,6 @@ from infgp.sample.truncated import grid_factors
 
 #: Values of the option `sampler`.
 SAMPLERS = ("collapsed", "truncated")
-#: Values of the option `warp`.
-WARP = ("learned", None)
 #: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
 LEAST_VARIANCE = 1e-24
 #: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
@@ -253,8 +251,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_options(self) -> None:
         self._options.check()
         check_choice("sampler", self.sampler, SAMPLERS)
-        if self.warp not in WARP:
-            raise InvalidInputError(f"warp must be 'learned' or None, but got {self.warp!r}.")
+        check_warp(self.warp)
         if self.warp is not None and self.sampler == "truncated":
             raise InvalidInputError('warp="learned" is for sampler="collapsed"; the truncated sampler knows no warps.')
         if self.truncation is not None:
@@ -572,7 +569,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """The law in the user's units, from that which some states with the same warp have in the model's."""
         warps, counts = np.unique([state.warp for state in self._states], return_counts=True)
         laws = [Law(mix(self._draws(int(warp))), self._map(int(warp))) for warp in warps]
-        return laws[0] if len(laws) == 1 else LawMixture(laws, counts / counts.sum())
+        return mixed(laws, counts.tolist())
 
     def _points(self, X: ArrayLike) -> FloatArray:
         """X checked against the training data and in the model's units."""

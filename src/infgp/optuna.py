@@ -103,8 +103,8 @@ class InfGPSampler(BaseSampler):
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
     objective, outliers, target, goal, acquisition, exploration, gradients, kernel, ard, surfaces, regions
-        As in :class:`infgp.Optimizer`; so are the last four.
-    surface_scales, odds, priors, bend
+        As in :class:`infgp.Optimizer`; so are the last five.
+    surface_scales, odds, priors, bend, warp
 
     Examples
     --------
@@ -140,6 +140,7 @@ class InfGPSampler(BaseSampler):
         odds: str = "kriged",
         priors: Priors | None = None,
         bend: bool | None = None,
+        warp: str | None = None,
     ) -> None:
         self._options: dict[str, Any] = {
             "n_initial": n_startup_trials,
@@ -158,6 +159,7 @@ class InfGPSampler(BaseSampler):
             "odds": odds,
             "priors": priors,
             "bend": bend,
+            "warp": warp,
         }
         if n_startup_trials is not None:
             check_int("n_startup_trials", n_startup_trials, 1)

@@ -18,6 +18,12 @@ SURFACE_SCALES = ("own", "shared")
 ODDS = ("kriged", "smooth", "constant")
 
 
+def check_warp(warp: object) -> None:
+    """Raise unless the option `warp` is known."""
+    if warp is not None:
+        check_choice("warp", warp, ("learned",))
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """What users choose about the model.

@@ -213,6 +213,36 @@ class WarpedScale:
         return np.asarray(first), np.asarray(second)
 
 
+@dataclass(frozen=True)
+class WarpedUnits:
+    """The user's units of rewards that states see through warps of their own.
+
+    Attributes
+    ----------
+    scale : RewardScale
+    reach : float
+        Largest distance from the median that a mean counts, in standard units, as in :class:`BentScale`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> WarpedUnits.of(RewardScale(0.0, 2.0), np.array([-20.0, 4.0])).through(Warp(0.0, 0.1)).unit
+    2.0
+    """
+
+    scale: RewardScale
+    reach: float
+
+    @classmethod
+    def of(cls, scale: RewardScale, y: FloatArray) -> WarpedUnits:
+        """From the rewards seen, which set the reach of means."""
+        return cls(scale, REACH * float(np.max(np.abs(scale.to_standard(y)), initial=1.0)))
+
+    def through(self, warp: Warp) -> RewardMap:
+        """From the model's units to the user's, for states with this warp."""
+        return self.scale if warp.straight else WarpedScale(self.scale, warp, self.reach)
+
+
 def reward_map(scale: RewardScale, warp: Warp, y: FloatArray) -> RewardMap:
     """From the model's units to the user's through a warp; `y` are the rewards seen, which set the reach of means.
 
@@ -222,6 +252,4 @@ def reward_map(scale: RewardScale, warp: Warp, y: FloatArray) -> RewardMap:
     >>> reward_map(RewardScale(0.0, 2.0), Warp(0.0, 0.1), np.array([-20.0, 4.0])).unit
     2.0
     """
-    if warp.straight:
-        return scale
-    return WarpedScale(scale, warp, REACH * float(np.max(np.abs(scale.to_standard(y)), initial=1.0)))
+    return WarpedUnits.of(scale, y).through(warp)

@@ -12,6 +12,7 @@ and Ghahramani (2004); the sinh-arcsinh family is in Rios and Tobar (2019).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -157,6 +158,19 @@ class Warps:
     maps: tuple[Warp, ...] = (IDENTITY,)
     prior: tuple[float, ...] = (1.0,)
 
+    @classmethod
+    def beside_identity(cls, maps: Sequence[Warp]) -> Warps:
+        """The identity, which has half of the prior, and some other warps, which share the rest.
+
+        Examples
+        --------
+        >>> Warps.beside_identity([Warp(0.0, 1.0), Warp(0.0, 2.0)]).prior
+        (0.5, 0.25, 0.25)
+        """
+        if not maps:
+            return cls()
+        return cls((IDENTITY, *maps), (STRAIGHT, *((1.0 - STRAIGHT) / len(maps),) * len(maps)))
+
     def __len__(self) -> int:
         return len(self.maps)
 
@@ -236,9 +250,7 @@ def grid(u: FloatArray) -> Warps:
     knees = [float(edges[k]) for k in sorted(set(at))]
     widths = np.geomspace(*WIDTHS, N_WIDTHS).tolist()
     some = [warp for warp in (Warp(a, b) for a in knees for b in widths) if not _favours(warp, repeats)]
-    if not some:
-        return Warps()
-    return Warps((IDENTITY, *some), (STRAIGHT, *((1.0 - STRAIGHT) / len(some),) * len(some)))
+    return Warps.beside_identity(some)
 
 
 def _favours(warp: Warp, repeats: FloatArray) -> bool:

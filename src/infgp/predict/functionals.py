@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtr
 
 from infgp.core.linalg import FloatArray
-from infgp.core.rewardmap import RewardMap
+from infgp.core.rewardmap import RewardMap, WarpedUnits
+from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.law import Law
 from infgp.predict.mixture import Mixture
@@ -103,6 +104,10 @@ class Aim:
     objective : Objective
     rewards : RewardMap
         From the model's units to the user's, with the sign that makes larger better.
+    units : WarpedUnits or None
+        The user's units, where states see rewards through warps of their own; `rewards` is then the map of one of them.
+    common : RewardMap or None
+        The map by which points are compared, where it is not that of the state at hand.
     sign : float
         1, or −1 where the user minimises.
     target : {"objective", "main", "surface"}
@@ -116,6 +121,15 @@ class Aim:
     sign: float = 1.0
     target: str = "objective"
     outliers: str = "count"
+    units: WarpedUnits | None = None
+    common: RewardMap | None = None
+
+    def seen_by(self, warp: Warp) -> Aim:
+        """The same for a state that sees rewards through a warp; points are compared as before."""
+        if self.units is None or self.common is not None:
+            return self
+        own = self.units.through(warp)
+        return self if own == self.rewards else replace(self, rewards=own, common=self.rewards)
 
     def __str__(self) -> str:
         return "reward on the dominant surface" if self.target == "main" else str(self.objective)
@@ -152,22 +166,41 @@ class Aim:
         level = self.level + rest
         return np.clip(level, low, high), np.asarray((low < level) & (level < high), dtype=np.float64)
 
+    @property
+    def shared(self) -> RewardMap:
+        """The map by which points are compared."""
+        return self.rewards if self.common is None else self.common
+
     def to_search(self, value: FloatArray) -> FloatArray:
         """A value in units in which points are compared: those of the model for rewards, chances as they are."""
-        return self.rewards.to_standard(value) if self.objective.kind in ("mean", "cvar") else value
+        if self.objective.kind == "quantile":
+            return self.from_model(value)
+        return value if self.objective.kind == "probability" else self.shared.to_standard(value)
 
     def search_slope(self, value: FloatArray) -> FloatArray:
         """Derivative of :meth:`to_search`."""
-        if self.objective.kind in ("mean", "cvar"):
-            return np.exp(-self.rewards.log_slope(self.rewards.to_standard(value)))
-        return np.ones(np.shape(value))
+        if self.objective.kind == "quantile":
+            return self.model_slope(value)
+        if self.objective.kind == "probability":
+            return np.ones(np.shape(value))
+        return np.exp(-self.shared.log_slope(self.shared.to_standard(value)))
+
+    def from_model(self, z: FloatArray) -> FloatArray:
+        """A reward in the units of the state's model, in units in which points are compared."""
+        return z if self.common is None else self.common.to_standard(self.rewards.from_standard(z))
+
+    def model_slope(self, z: FloatArray) -> FloatArray:
+        """Derivative of :meth:`from_model`."""
+        if self.common is None:
+            return np.ones(np.shape(z))
+        return np.asarray(np.exp(self.rewards.log_slope(z) - self.common.log_slope(self.from_model(z))))
 
     def to_user(self, value: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A value and its standard deviation in the user's units, with the user's sign."""
         if self.objective.kind == "probability":
             return np.clip(value, 0.0, 1.0), sd
         if self.objective.kind == "quantile":
-            return self.sign * self.rewards.from_standard(value), sd * np.exp(self.rewards.log_slope(value))
+            return self.sign * self.shared.from_standard(value), sd * np.exp(self.shared.log_slope(value))
         return self.sign * value, sd
 
 

@@ -111,3 +111,18 @@ class LawMixture:
         who = source.choice(len(self.laws), size=(len(self), count), p=self.shares)
         drawn = np.array([law.sample(count, source) for law in self.laws])
         return np.asarray(np.take_along_axis(drawn, who[None], axis=0)[0])
+
+
+def mixed(laws: Sequence[Law], counts: Sequence[int]) -> Law | LawMixture:
+    """The law that some groups of posterior states have together, from the law and the number of states of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.scaling import RewardScale
+    >>> from infgp.predict.mixture import Mixture
+    >>> one = Law(Mixture(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1))), RewardScale(0.0, 1.0))
+    >>> mixed([one], [5]) is one, mixed([one, one], [3, 2]).shares
+    (True, array([0.6, 0.4]))
+    """
+    return laws[0] if len(laws) == 1 else LawMixture(laws, np.array(counts) / sum(counts))

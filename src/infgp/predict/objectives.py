@@ -68,12 +68,17 @@ class ObjectiveLaw:
         """
         if aim.target == "objective" and aim.objective.kind != "mean":
             given = replace(given, model=given.model.for_laws())
-        return cls(TargetLaw.of(given, aim.weights), aim, level)
+        return cls(TargetLaw.of(given, aim.weights), aim.seen_by(given.data.warp), level)
 
     @property
     def plain(self) -> bool:
         """Whether the objective is a weighted sum of the surfaces and nothing else."""
         return self.aim.target != "objective" or (self.aim.objective.kind == "mean" and self.remainder is None)
+
+    @property
+    def direct(self) -> bool:
+        """Whether the objective is a weighted sum of the surfaces, in the units in which points are compared."""
+        return self.plain and self.aim.common is None
 
     @cached_property
     def missed(self) -> FloatArray:
@@ -115,26 +120,40 @@ class ObjectiveLaw:
         return (np.zeros(at.shape[0]),) * 2 if self.remainder is None else self.remainder(at)
 
     def natural(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the objective itself, with the sign that makes larger better; shapes (m,)."""
+        """Mean and variance of the objective itself, with the sign that makes larger better; shapes (m,).
+
+        A quantile is in the units in which points are compared.
+        """
         left = self.remainder
-        return self._moments(at, 0.0, 0.0) if left is None else self._moments(at, left.centre, left.flat * left.spread)
+        given = (0.0, 0.0) if left is None else (left.centre, left.flat * left.spread)
+        value, variance = self._moments(at, *given)
+        if self.aim.objective.kind != "quantile":
+            return value, variance
+        return self.aim.from_model(value), self.aim.model_slope(value) ** 2 * variance
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance, shapes (m,)."""
-        if self.plain:
+        if self.direct:
             return self.base(at)
+        if self.plain:
+            z, variance = self.base(at)
+            return self.aim.from_model(z), np.maximum(self.aim.model_slope(z) ** 2 * variance, LEAST_VARIANCE)
         value, variance = self._moments(at, 0.0, 0.0)
         return self.aim.to_search(value), np.maximum(self.aim.search_slope(value) ** 2 * variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
-        return self.base.mean(at) if self.plain else self.linear(at).value
+        if self.plain:
+            return self.aim.from_model(self.base.mean(at))
+        return self.linear(at).value
 
     def linear(self, at: FloatArray) -> Functional:
         """The objective at the rows of `at`, and its derivatives, in the units in which points are compared."""
         if self.plain:
             weights, means, _, _ = self.base.parts(at)
-            return Functional(np.einsum("ij,ij->i", weights, means), weights, np.zeros(at.shape[0]))
+            z = np.einsum("ij,ij->i", weights, means)
+            by_mean = weights * self.aim.model_slope(z)[:, None]
+            return Functional(self.aim.from_model(z), by_mean, np.zeros(at.shape[0]))
         law, variances = self._surfaces(at)
         rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
         found = Functional.of(self.aim, law, variances, rest)
@@ -147,8 +166,8 @@ class ObjectiveLaw:
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
         if self.plain:
-            mean, _, slope, _ = self.base.with_gradients(at)
-            return mean, slope
+            z, _, slope, _ = self.base.with_gradients(at)
+            return self.aim.from_model(z), slope * self.aim.model_slope(z)[:, None]
         linear, (d_means, d_variances) = self.linear(at), self.base.slopes(at)
         gradient = np.einsum("ic,icd->id", linear.by_mean, d_means)
         if linear.by_spread is not None:
@@ -159,7 +178,7 @@ class ObjectiveLaw:
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d); that of the variance by differences."""
-        if self.plain:
+        if self.direct:
             return self.base.with_gradients(at)
         (mean, d_mean), variance = self.mean_and_gradient(at), self(at)[1]
         d_variance = [(self(at + STEP * row)[1] - variance) / STEP for row in np.eye(at.shape[1])]
@@ -167,7 +186,7 @@ class ObjectiveLaw:
 
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:
         """Mean and variance of the objective at point a less that at point b."""
-        if self.plain:
+        if self.direct:
             return self.base.difference(a, b)
         if (a == b).all():
             return 0.0, 0.0
@@ -177,7 +196,7 @@ class ObjectiveLaw:
         parts = [
             float(signed[:, label] @ law.joint(at)[1] @ signed[:, label]) for label, law in self.base.surfaces.items()
         ]
-        if self.remainder is not None:
+        if not self.plain and self.remainder is not None:
             parts.append(self.remainder.difference(a, b, linear.by_rest))
         return float(linear.value[0] - linear.value[1]), max(float(sum(parts)), 0.0)
 
@@ -224,12 +243,12 @@ class MeanObjective:
         one standard deviation about it, are then unbent: a state that takes an outlier for a surface moves them little.
         """
         aim, plain = self.laws[0].aim, self.laws[0].plain
-        parts = [law(at) if plain else law.natural(at) for law in self.laws]
+        parts = [law(at) if plain else law.natural(at) for law in self.laws]  # a quantile is compared as it is
         means, variances = np.moveaxis(np.array(parts), 1, 0)
         mean, sd = means.mean(axis=0), np.sqrt(variances.mean(axis=0) + means.var(axis=0))
         if not plain:
             return aim.to_user(mean, sd)
-        low, middle, high = (aim.rewards.from_standard(z) for z in (mean - sd, mean, mean + sd))
+        low, middle, high = (aim.shared.from_standard(z) for z in (mean - sd, mean, mean + sd))
         return aim.sign * middle, np.abs(high - low) / 2.0
 
     def difference(self, a: FloatArray, b: FloatArray) -> tuple[float, float]:

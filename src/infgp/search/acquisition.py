@@ -53,7 +53,7 @@ def assume(given: Conditioned, longer: Data, y: FloatArray) -> Conditioned:
     if not y.size:
         return given
     labels = np.concatenate((given.state.labels, given.main_labels(longer.x[-y.size :])))
-    data = longer.with_rewards(np.concatenate((given.data.y, y)))
+    data = replace(longer.with_rewards(np.concatenate((given.data.y, y))), warp=given.data.warp)
     return Conditioned(replace(given.state, labels=labels), data, given.model)
 
 
@@ -69,10 +69,9 @@ def anticipate(
     """States with poor rewards at inputs that failed, and rewards drawn from the posterior at pending inputs."""
     with_failed = lengthened(draws[0].data, failed)
     with_both = lengthened(with_failed, pending)
-    poor = np.full(failed.shape[0], np.percentile(draws[0].data.y, 16.0))
     ahead = []
     for given in draws:
-        known = assume(given, with_failed, poor)
+        known = assume(given, with_failed, np.full(failed.shape[0], np.percentile(given.data.y, 16.0)))
         rewards = draw_path(rng, known, "main")(pending) if pending.size else np.empty(0)
         ahead.append(assume(known, with_both, rewards))
     return ahead

@@ -6,7 +6,7 @@ Rewards reach the model standardised and perhaps bent; what is called *standard*
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,13 +15,15 @@ from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
-from infgp.core.rewardmap import BentScale, RewardMap
+from infgp.core.rewardmap import BentScale, RewardMap, WarpedUnits
 from infgp.core.scaling import RewardScale, bend
 from infgp.core.surface import Conditioned
+from infgp.core.warp import Warps, grid
 from infgp.errors import NumericalError
 from infgp.predict.law import Law
+from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.predict.mixture import predictive
-from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_reward_units, run_collapsed, sweep
+from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_warps, run_collapsed, sweep
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
 #: distance.
@@ -83,11 +85,12 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class WarmChain:
-    """States of a chain for the first `n` values of a series, in units of `scale`."""
+    """States of a chain for the first `n` values of a series, in units of `scale`, that choose from some warps."""
 
     states: tuple[State, ...]
     n: int
     scale: RewardScale
+    warps: Warps = field(default_factory=Warps)
 
 
 @dataclass(frozen=True)
@@ -97,12 +100,13 @@ class Learner:
     model: Model
     known_noise_model: Model
     bend: bool
+    warp: bool = False
 
     @classmethod
-    def of(cls, options: ModelOptions, bend: bool, d: int) -> Learner:
+    def of(cls, options: ModelOptions, bend: bool, d: int, warp: bool = False) -> Learner:
         """For d inputs; the priors are those of searches unless the options bring their own."""
         priors = search_priors(d)
-        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), bend)
+        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), bend, warp)
 
     def learn(
         self,
@@ -141,19 +145,22 @@ class Learner:
         model = self.known_noise_model if known else self.model
         bent = self.bend and not known  # known variances are of rewards as they are
         if chain is not None and chain.n == n and not again:
-            return Learned(series, chain, model, bent)
+            return Learned(series, chain, replace(model, warps=chain.warps), bent)
         scale = RewardScale.fit(series.y)
+        data = standard_data(series, scale, bent)
+        if self.warp and not known:
+            model = replace(model, warps=grid(data.y))
         fresh = chain is None or not 1.0 / UNIT_JUMP < chain.scale.scale / scale.scale < UNIT_JUMP
         start: str | State = "one"
         if chain is not None and not fresh:
-            start = in_reward_units(chain.states[-1], chain.scale, scale)
+            start = in_warps(chain.states[-1], chain.scale, scale, chain.warps, model.warps)
         sweeps = effort.sweeps(n)
         kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
         heat = cooling(FIRST.sweeps(n)) if fresh else np.empty(0)
         try:
             draws = run_collapsed(
                 rng,
-                standard_data(series, scale, bent),
+                data,
                 model,
                 Schedule(heat, sweeps, kept, traced=False),
                 start,
@@ -163,7 +170,7 @@ class Learner:
             if fresh:
                 raise
             return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
-        return Learned(series, WarmChain(draws.states, n, scale), model, bent)
+        return Learned(series, WarmChain(draws.states, n, scale, model.warps), model, bent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,20 +190,35 @@ class Learned:
     @cached_property
     def draws(self) -> tuple[Conditioned, ...]:
         """The states of the chain, each with its surfaces conditioned on the data."""
-        return tuple(Conditioned(state, self.data, self.model) for state in self.chain.states)
+        return tuple(Conditioned(state, self.data.seen(state, self.model), self.model) for state in self.chain.states)
+
+    @cached_property
+    def units(self) -> WarpedUnits | None:
+        """The units of the series, if states may see values through warps of their own."""
+        return None if self.bent else WarpedUnits.of(self.chain.scale, self.series.y)
 
     @cached_property
     def rewards(self) -> RewardMap:
-        """From the model's units to those of the series."""
-        return BentScale.of(self.chain.scale, self.series.y) if self.bent else self.chain.scale
+        """From the model's units to those of the series; where states have warps of their own, that of the last."""
+        return self._map(self.chain.states[-1].warp)
 
-    def law(self, at: FloatArray, sign: float) -> Law:
+    def _map(self, warp: int) -> RewardMap:
+        """From the units of states with this warp to those of the series."""
+        if self.units is None:
+            return BentScale.of(self.chain.scale, self.series.y)
+        return self.units.through(self.model.warps.maps[warp])
+
+    def law(self, at: FloatArray, sign: float) -> Law | LawMixture:
         """The law of a further value at the rows of `at`; `sign` is −1 for values that the user minimises.
 
         By default the chances of the surfaces may change with the input (:meth:`infgp.core.model.Model.for_laws`).
         """
-        model = self.model.for_laws()
-        return Law(predictive([replace(given, model=model) for given in self.draws], at), self.rewards, sign)
+        model, of_warp = self.model.for_laws(), [given.state.warp for given in self.draws]
+        laws = {}
+        for warp in dict.fromkeys(of_warp):
+            draws = [replace(given, model=model) for given in self.draws if given.state.warp == warp]
+            laws[warp] = Law(predictive(draws, at), self._map(warp), sign)
+        return mixed(list(laws.values()), [of_warp.count(warp) for warp in laws])
 
     def to_standard(self, value: float) -> float:
         """A value in the model's units."""

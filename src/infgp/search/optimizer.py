@@ -14,12 +14,13 @@ import numpy as np
 
 from infgp.core.forks import renew_after_fork
 from infgp.core.linalg import FloatArray, one_blas_thread
-from infgp.core.options import ModelOptions
+from infgp.core.options import ModelOptions, check_warp
 from infgp.core.priors import Priors
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.predict.functionals import Objective, ObjectiveLike
 from infgp.predict.law import Law
+from infgp.predict.lawmixture import LawMixture
 from infgp.predict.objectives import MeanObjective
 from infgp.search import recommending, saved
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
@@ -97,6 +98,10 @@ class Optimizer:
         Whether the model sees rewards with both ends drawn in (`infgp.core.scaling.bend`: logarithmic below one robust
         standard deviation under the median and above two over it). It then resolves the good end of the rewards.
         None means: yes, unless `surfaces` is 1. Predictions and recommendations are in the user's units either way.
+    warp : {"learned", None}, default=None
+        Whether the map by which the model sees rewards is learned with the surfaces (:mod:`infgp.core.warp`), in place
+        of the bend: for losses over decades, and noise that grows with the reward. Constraints are not warped, and
+        rewards are not where they are discrete or where noise variances are known.
 
     Examples
     --------
@@ -131,6 +136,7 @@ class Optimizer:
         odds: str = "kriged",
         priors: Priors | None = None,
         bend: bool | None = None,
+        warp: str | None = None,
     ) -> None:
         directions = (direction,) if isinstance(direction, str) else tuple(direction)
         for one in directions:
@@ -152,12 +158,15 @@ class Optimizer:
         options.check()
         if bend is not None and not isinstance(bend, bool):
             raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")
+        check_warp(warp)
+        if bend and warp is not None:
+            raise InvalidInputError("bend=True and warp='learned' are two ways to map rewards; leave one of them out.")
         bent = surfaces is None if bend is None else bend
         searched = Space.of(space)
         first = 2 * (len(searched.names) + 1) if n_initial is None else check_int("n_initial", n_initial, 1)
         if first > LARGEST_DESIGN:
             raise InvalidInputError(f"n_initial must be at most {LARGEST_DESIGN}, but got {n_initial!r}.")
-        self._setup = Setup(searched, directions, strategy, options, bent, first)
+        self._setup = Setup(searched, directions, strategy, options, bent, warp is not None, first)
         self._entropy = self._design_entropy = _entropy(seed)
         self._log: Log = []  # only grows; what counts of it says the standing
         self._standing = Standing()
@@ -396,7 +405,7 @@ class Optimizer:
         told, before, learned = self._known.get(name, (-1, None, None))
         if learned is None or told != standing.told or (chain is not before and chain is not learned.chain):
             rng = _generator(self._entropy, CHAIN, standing.told, zlib.crc32(name.encode()))
-            learned = self._setup.learner.learn(rng, series, chain)
+            learned = self._setup.learner(name).learn(rng, series, chain)
             self._known[name] = (standing.told, chain, learned)
         return learned
 
@@ -472,7 +481,7 @@ class Optimizer:
             return columns[0]
         return np.column_stack([mean for mean, _ in columns]), np.column_stack([std for _, std in columns])
 
-    def law(self, points: Sequence[Mapping[str, object]], objective: int = 0) -> Law:
+    def law(self, points: Sequence[Mapping[str, object]], objective: int = 0) -> Law | LawMixture:
         """The law of a further reward at some points, noise included. Asking for it does not change what comes next.
 
         Nothing is set aside: outliers are part of the law. The posterior states are those of :meth:`predict` and
@@ -539,7 +548,7 @@ class Optimizer:
 
         def learn(name: str, series: Series) -> Learned:
             chain = standing.chains.get(name)
-            return self._setup.learner.learn(rng, series, chain, LAST, LAST_STATES, again=True)
+            return self._setup.learner(name).learn(rng, series, chain, LAST, LAST_STATES, again=True)
 
         objectives = [learn(name, series) for name, series in problem.objectives.items()]
         limits = problem.constraints.items() if constrained else ()

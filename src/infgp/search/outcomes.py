@@ -10,6 +10,7 @@ import numpy as np
 
 from infgp.errors import InvalidInputError
 from infgp.predict.law import Law
+from infgp.predict.lawmixture import LawMixture
 from infgp.search.learning import LARGEST
 from infgp.space import Point
 
@@ -93,7 +94,7 @@ class Recommendation:
     n_off_surface: int = 0
     off_surface_effect: float = 0.0
     otherwise: Point | None = None
-    law: Law | None = field(default=None, repr=False, compare=False)
+    law: Law | LawMixture | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         levels = ", ".join(f"{100.0 * q:g} % below {value:.4g}" for q, value in self.quantiles.items())

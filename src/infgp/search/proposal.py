@@ -119,7 +119,7 @@ class Strategy:
     def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each objective as it is known, with what is optimised of it."""
         return [
-            (known, Aim(objective, known.rewards, sign, self.target, self.outliers))
+            (known, Aim(objective, known.rewards, sign, self.target, self.outliers, known.units))
             for known, objective, sign in zip(learned, self.objectives, self.signs, strict=True)
         ]
 

@@ -22,6 +22,7 @@ from infgp.core.model import OWN_GRADES, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
+from infgp.core.warp import Warp, Warps
 from infgp.errors import InvalidInputError, check_int
 from infgp.search.learning import WarmChain
 from infgp.search.standing import Log, Setup, Standing
@@ -37,6 +38,8 @@ STALE = 60.0
 MOST_BITS = 4096
 #: Largest parameter of a state, in standard units; rewards are at most 10⁶ there. Scales are at least its inverse.
 LARGEST_PARAMETER = 1e40
+#: Largest number of warps that a chain chooses from.
+MOST_WARPS = 1000
 #: Names of the classes that a saved prior may have.
 PRIORS = ("Fixed", "Gamma", "InverseGamma", "LogNormal", "Normal", "UniformPhi")
 
@@ -112,7 +115,8 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "gradients": strategy.gradients,
             **{name: value for name, value in vars(options).items() if name != "priors"},
             "priors": priors_to_json(options.priors),
-            "bend": setup.bend,
+            "bend": setup.bend and not setup.warp,
+            "warp": "learned" if setup.warp else None,
         },
         "entropy": [str(part) for part in entropy],  # 128 bits: more than some readers of JSON hold in a number
         "asked": standing.asked,
@@ -189,7 +193,7 @@ def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> St
         designed=check_int("designed", content["designed"], 0),
         fallbacks=check_int("fallbacks", content["fallbacks"], 0),
         chains={
-            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner.model.odds))
+            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner(name).model.odds))
             for name, chain in content["chains"].items()
         },
     )
@@ -238,7 +242,8 @@ def priors_from_json(entry: Mapping[str, Any] | None) -> Priors | None:
 def chain_to_json(chain: WarmChain) -> dict[str, Any]:
     """Plain JSON types; :func:`chain_from_json` undoes it."""
     unit = [chain.scale.location, chain.scale.scale]
-    return {"n": chain.n, "unit": unit, "states": [_plain(state) for state in chain.states]}
+    warps = [[warp.a, warp.b] for warp in chain.warps.maps[1:]]
+    return {"n": chain.n, "unit": unit, "warps": warps, "states": [_plain(state) for state in chain.states]}
 
 
 def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int) -> WarmChain:
@@ -248,7 +253,11 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
     """
     n, (location, scale) = check_int("n", entry["n"], 1), map(float, entry["unit"])
     states = tuple(_state(state) for state in entry["states"])
-    if not states or n > y.size or not all(_sound(state, n, d, kinds) for state in states):
+    pairs = [(float(a), float(b)) for a, b in entry["warps"]]
+    if len(pairs) > MOST_WARPS or not all(abs(a) < LARGEST_REWARD and 0.0 < b < LARGEST_REWARD for a, b in pairs):
+        raise ValueError("warps")
+    warps = Warps.beside_identity([Warp(a, b) for a, b in pairs])
+    if not states or n > y.size or not all(_sound(state, n, d, kinds, len(warps)) for state in states):
         raise ValueError("chain")
     if not (math.isfinite(location) and 0.0 < scale < math.inf):
         raise ValueError("unit")
@@ -256,10 +265,10 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
         reach = np.abs(y / scale - location / scale).max()
     if n == y.size and not reach <= LARGEST_REWARD:  # a chain that has not seen all values gets another unit
         raise ValueError("unit")
-    return WarmChain(states, n, RewardScale(location, scale))
+    return WarmChain(states, n, RewardScale(location, scale), warps)
 
 
-def _sound(state: State, n: int, d: int, kinds: int) -> bool:
+def _sound(state: State, n: int, d: int, kinds: int, warps: int) -> bool:
     """Whether a state could have come from a chain for n values of d inputs: compiled code trusts it blindly."""
     shapes = (state.labels.shape, state.beta.shape, state.phi.shape, state.sigma2.shape, state.tau2.shape)
     if shapes != ((n,), (d + 1,), (1, d), (1,), (1,)) or state.scale.ndim != 1 or state.grade.ndim != 1:
@@ -274,6 +283,7 @@ def _sound(state: State, n: int, d: int, kinds: int) -> bool:
         and state.grade.size in (1, surfaces + 1)
         and np.isin(state.grade, np.arange(len(OWN_GRADES))).all()
         and 0 <= state.odds < kinds
+        and 0 <= state.warp < warps
     )
 
 
@@ -293,4 +303,5 @@ def _state(entry: Mapping[str, Any]) -> State:
         scale=np.array(entry["scale"], dtype=np.float64),
         grade=np.array(entry["grade"], dtype=np.int64),
         odds=int(entry["odds"]),
+        warp=int(entry["warp"]),
     )
