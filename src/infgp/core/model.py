@@ -96,9 +96,9 @@ class Data:
         vars(other).update(_warped=self._warped)
         return other
 
-    def with_rewards(self, y: FloatArray) -> Data:
-        """The same inputs with other rewards, shape (n,), in the units of those at hand."""
-        return self._sharing(replace(self, y=y))
+    def with_rewards(self, y: FloatArray, warp: Warp | None = None) -> Data:
+        """The same inputs with other rewards, shape (n,), through a warp; by default that of those at hand."""
+        return self._sharing(replace(self, y=y, warp=self.warp if warp is None else warp))
 
     @cached_property
     def _warped(self) -> list[tuple[Warps, Warped]]:

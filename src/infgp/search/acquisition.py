@@ -22,7 +22,6 @@ from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
-from infgp.search import knowledge
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
@@ -38,6 +37,8 @@ GOOD = 5
 FAR = 64
 #: Number of candidates for log expected improvement around each good point.
 NEAR = 150
+#: Number of candidates for the knowledge gradient around each good point. A reward teaches much the same nearby.
+NEAR_TO_LEARN = 60
 #: Number of candidates of local Thompson sampling.
 LOCAL_CANDIDATES = 2000
 #: Shortest step of a candidate of local Thompson sampling, in units of the reach (:func:`local_candidates`).
@@ -53,7 +54,7 @@ def assume(given: Conditioned, longer: Data, y: FloatArray) -> Conditioned:
     if not y.size:
         return given
     labels = np.concatenate((given.state.labels, given.main_labels(longer.x[-y.size :])))
-    data = replace(longer.with_rewards(np.concatenate((given.data.y, y))), warp=given.data.warp)
+    data = longer.with_rewards(np.concatenate((given.data.y, y)), given.data.warp)
     return Conditioned(replace(given.state, labels=labels), data, given.model)
 
 
@@ -126,7 +127,7 @@ def suggest(
         good = best_of(x, mean(x))
         if acquisition == "kg":
             gain = KnowledgeGradient.of(rng, space, mean, ahead[0].data.x)
-            return pick(rng, gain, space, good, FAR, knowledge.NEAR)
+            return pick(rng, gain, space, good, FAR, NEAR_TO_LEARN)
         score = LogImprovement.of(mean.laws, ahead[0].data.x)
         return maximise(rng, score, space, good)[0] if gradients else pick(rng, score, space, good, FAR, NEAR)
     path = draw_objective(rng, ahead[0], aim)

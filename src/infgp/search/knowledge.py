@@ -23,15 +23,14 @@ from infgp.predict.objectives import MeanObjective, ObjectiveLaw
 from infgp.search.improvement import log_h
 from infgp.space import Space
 
-#: Values of z at which the best objective is computed, with their weights (Gauss–Hermite).
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+#: Values of z at which the best objective is computed (Gauss–Hermite).
+NODES = np.polynomial.hermite_e.hermegauss(9)[0]
+#: Weights of the nodes, as probabilities.
+WEIGHTS = np.polynomial.hermite_e.hermegauss(9)[1] / np.sqrt(2.0 * np.pi)
 #: Number of evaluated points, the best ones, among which the best point is sought after the next reward.
 KNOWN = 24
 #: Number of points over the whole space among which the best point is sought after the next reward.
 UNKNOWN = 64
-#: Number of candidates around each good point. A reward teaches much the same nearby, so that fewer are needed than
-#: for log expected improvement.
-NEAR = 60
 #: Least change of an objective that counts, in standard units.
 LEAST_CHANGE = 1e-12
 
@@ -85,7 +84,7 @@ class KnowledgeGradient:
             # Of the point itself and the best other point, the gain is exact however small; of all, by quadrature.
             apart = np.maximum(np.abs(lesson.here - lesson.there[:, best]), LEAST_CHANGE)
             alone = apart * np.exp(log_h((here - there[best]) / apart))
-            rise = expected_best(here, lesson.here, there, lesson.there, NODES, WEIGHTS / WEIGHTS.sum()) - there[best]
+            rise = expected_best(here, lesson.here, there, lesson.there, NODES, WEIGHTS) - there[best]
             gain += lesson.chance * np.maximum(alone, rise)
         return np.log(np.maximum(gain, np.finfo(float).tiny))
 
