@@ -12,7 +12,7 @@ import infgp
 #: Visitors of one search.
 VISITORS = 100
 #: Searches with each goal; their results are averaged.
-SEARCHES = 5
+SEARCHES = 3
 
 
 def chance(x: float) -> float:

@@ -152,6 +152,8 @@ CASES: dict[str, Callable[[], list[float]]] = {
         directions=2, constrained=True, outliers="ignore"
     ),
     "run": launched,
+    "fit warped": lambda: fit(warp="learned"),
+    "search warped": lambda: search(goal="final", warp="learned"),
     "search to the end": lambda: search(goal="final"),
     "search to the end, quantile, outliers ignored": lambda: search(
         goal="final", objective=("quantile", 0.2), outliers="ignore"

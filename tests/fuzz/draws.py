@@ -77,7 +77,7 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
         "objective": ["median", ("quantile", 0.1), ("cvar", 0.2), ("cvar", 1.0), ("probability", 0.5)],
         "outliers": ["ignore"],
         "target": ["main"],
-        "goal": ["final"],
+        "goal": ["along"],
         "acquisition": ["thompson", "local"],
         "kernel": ["matern52"],
         "surfaces": [1],
@@ -89,10 +89,15 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
         "ard": [False],
         "odds": ["smooth"],
         "bend": [True, False],
+        "warp": ["learned"],
     }
     drawn = {name: values[rng.integers(len(values))] for name, values in rare.items() if rng.random() < 0.2}
     if "gradients" in drawn and rng.random() < 0.7:  # it takes long
         del drawn["gradients"]
+    if "gradients" in drawn:  # the knowledge gradient has none
+        drawn["goal"] = "along"
+    if "warp" in drawn:  # two ways to map rewards
+        drawn.pop("bend", None)
     if "objective" in drawn:  # the dominant surface has none
         drawn.pop("target", None)
     return drawn

@@ -42,7 +42,11 @@ class Searching(RuleBasedStateMachine):
         n_initial=st.integers(1, 5),
         options=st.fixed_dictionaries(
             {"outliers": st.sampled_from(["count", "ignore"])},
-            optional={"objective": st.sampled_from(["median", ("quantile", 0.1), ("cvar", 0.3), ("probability", 0.5)])},
+            optional={
+                "objective": st.sampled_from(["median", ("quantile", 0.1), ("cvar", 0.3), ("probability", 0.5)]),
+                "goal": st.sampled_from(["final", "along"]),
+                "warp": st.sampled_from([None, "learned"]),
+            },
         ),
     )
     def begin(self, space: list[Any], seed: int, n_initial: int, options: dict[str, Any]) -> None:

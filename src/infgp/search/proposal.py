@@ -105,10 +105,10 @@ class Strategy:
             )
         if not isinstance(self.gradients, bool):
             raise InvalidInputError(f"gradients must be True or False, but got {self.gradients!r}.")
-        if self.gradients and self.way != "logei":
+        if self.gradients and self.way == "kg":
             raise InvalidInputError(
-                "gradients=True is for log expected improvement; use goal='along' or acquisition='logei', or leave "
-                "gradients out."
+                "gradients=True is for log expected improvement, and the knowledge gradient has none; use "
+                "goal='along', or leave gradients out."
             )
 
     @property
