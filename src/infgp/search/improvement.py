@@ -57,7 +57,7 @@ class LogImprovement:
     >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
     >>> model, data = Model("se", Priors().resolve(1), ard=False), Data(x, np.zeros(6))
     >>> from infgp.core.scaling import RewardScale
-    >>> from infgp.predict.functionals import Objective
+    >>> from infgp.predict.functionals import Aim, Objective
     >>> aim = Aim(Objective(), RewardScale(0.0, 1.0))
     >>> score = LogImprovement.of([ObjectiveLaw.of(Conditioned(prior_draw(rng, x, model), data, model), aim)], x)
     >>> score(x).shape
