@@ -16,6 +16,7 @@ from optuna.trial import TrialState, create_trial
 from infgp.app.cli import main
 from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
 from infgp.app.live import conclude
+from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, distributions, hide_password, name_of, open_study
 from infgp.app.workers import Answer
@@ -448,6 +449,18 @@ def test_the_study_keeps_its_objective(capsys):
     assert kept() == {"infgp:objective": "probability:0.5", "infgp:outliers": "ignore"}
 
 
+def test_the_study_keeps_its_goal(capsys):
+    assert main(command("f", 1)) == 0
+    assert kept() == {}
+    assert main(command("f", 2, "--goal", "along")) == 0
+    assert kept() == {"infgp:goal": "along"}
+    study = optuna.load_study(study_name="objective:f", storage=URL)
+    assert settle(study, Plan("objective:f", "space.toml", 3))["goal"] == "along"
+    assert settle(study, Plan("objective:f", "space.toml", 3, goal="final"))["goal"] == "final"
+    study.set_user_attr("infgp:goal", "best")
+    assert "--goal='best' is not known" in failure(capsys, *command("f", 3))
+
+
 def test_an_objective_of_a_study_that_is_not_known(capsys):
     study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
     study.set_user_attr("infgp:objective", "worst")
@@ -695,6 +708,7 @@ def test_help_is_enough(capsys):
         "--storage",
         "--study",
         "--outliers",
+        "--goal",
         "cvar:0.1",
         "exit codes",
     ):
