@@ -131,6 +131,18 @@ def test_a_saved_search_goes_on_number_for_number(acquisition, tmp_path):
     assert again.recommend() == optimizer.recommend()
 
 
+@pytest.mark.parametrize("bend", [None, False])
+def test_saved_constraints_are_learned_as_before(bend):
+    optimizer, rng = Optimizer(SPACE, "minimize", 2, warp="learned", n_initial=4, bend=bend), np.random.default_rng(5)
+    for _ in range(12):
+        point = optimizer.ask()
+        optimizer.tell(point, loss(point, rng), constraints={"limit": 10.0 * point["x"] - 5.0 + rng.standard_cauchy()})
+    again = Optimizer.from_json(optimizer.to_json())
+    assert text(again) == text(optimizer)
+    assert again.ask(3) == optimizer.ask(3)
+    assert again.recommend() == optimizer.recommend()
+
+
 def test_damaged_warps_are_refused():
     content = searched(12).to_json()
     for warps in ([[0.0, -1.0]], [[0.0, 0.0]], [[1e200, 1.0]], [[0.0]], [], "warps"):

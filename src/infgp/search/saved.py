@@ -115,7 +115,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "gradients": strategy.gradients,
             **{name: value for name, value in vars(options).items() if name != "priors"},
             "priors": priors_to_json(options.priors),
-            "bend": setup.bend and not setup.warp,
+            "bend": None if setup.bend and setup.warp else setup.bend,  # of constraints, where objectives are warped
             "warp": "learned" if setup.warp else None,
         },
         "entropy": [str(part) for part in entropy],  # 128 bits: more than some readers of JSON hold in a number
