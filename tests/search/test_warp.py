@@ -145,7 +145,7 @@ def test_saved_constraints_are_learned_as_before(bend):
 
 def test_damaged_warps_are_refused():
     content = searched(12).to_json()
-    for warps in ([[0.0, -1.0]], [[0.0, 0.0]], [[1e200, 1.0]], [[0.0]], [], "warps"):
+    for warps in ([[0.0, -1.0]], [[0.0, 0.0]], [[0.0, 1e-300]], [[0.0, 1e300]], [[1e200, 1.0]], [[0.0]], [], "warps"):
         chain = {**content["chains"]["objective"], "warps": warps}
         states = [{**state, "warp": 1} for state in chain["states"]]
         with pytest.raises(InvalidInputError):

@@ -69,8 +69,12 @@ class Patterns:
 
     def correlation(self, length: int, at: FloatArray) -> FloatArray:
         """Correlations between the inputs and the rows of `at`, shape (n, m)."""
+        return self.between(length, self.x, at)
+
+    def between(self, length: int, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Correlations between the rows of two arrays."""
         root = self.root(length)
-        return np.asarray(np.exp(-cdist(self.x / root, at / root, "sqeuclidean")))
+        return np.asarray(np.exp(-cdist(a / root, b / root, "sqeuclidean")))
 
     @cached_property
     def spectra(self) -> tuple[FloatArray, FloatArray]:
@@ -250,9 +254,9 @@ class Remainder:
     def covariances(self, at: FloatArray, others: FloatArray) -> Iterator[tuple[float, float, FloatArray, FloatArray]]:
         """For each pattern, its probability, noise, variance at `at`, (m,), and covariance with `others`, (m, r)."""
         for shape in self.shapes:
-            root, (here, squared) = self.patterns.root(shape.length), self.patterns.at(shape.length, at)
+            here, squared = self.patterns.at(shape.length, at)
             there = self.patterns.spectra[1][shape.length].T @ self.patterns.correlation(shape.length, others)
-            between = np.exp(-cdist(at / root, others / root, "sqeuclidean"))
+            between = self.patterns.between(shape.length, at, others)
             parts = zip(shape.chance, shape.strength, shape.noise, shape.shrunk.T, strict=True)
             for chance, strength, noise, shrunk in parts:
                 variance = noise * np.maximum(strength - strength**2 * (shrunk @ squared), 0.0)

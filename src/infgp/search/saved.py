@@ -22,7 +22,7 @@ from infgp.core.model import OWN_GRADES, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
-from infgp.core.warp import Warp, Warps
+from infgp.core.warp import WIDTHS, Warp, Warps
 from infgp.errors import InvalidInputError, check_int
 from infgp.search.learning import WarmChain
 from infgp.search.standing import Log, Setup, Standing
@@ -254,7 +254,9 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
     n, (location, scale) = check_int("n", entry["n"], 1), map(float, entry["unit"])
     states = tuple(_state(state) for state in entry["states"])
     pairs = [(float(a), float(b)) for a, b in entry["warps"]]
-    if len(pairs) > MOST_WARPS or not all(abs(a) < LARGEST_REWARD and 0.0 < b < LARGEST_REWARD for a, b in pairs):
+    if len(pairs) > MOST_WARPS or not all(
+        abs(a) < LARGEST_REWARD and 0.5 * WIDTHS[0] < b < 2.0 * WIDTHS[1] for a, b in pairs
+    ):
         raise ValueError("warps")
     warps = Warps.beside_identity([Warp(a, b) for a, b in pairs])
     if not states or n > y.size or not all(_sound(state, n, d, kinds, len(warps)) for state in states):
