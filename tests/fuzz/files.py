@@ -39,7 +39,7 @@ AS_TEXT = 0.15
 
 @functools.cache
 def templates() -> tuple[str, ...]:
-    """Saved optimizers: with constraints, with several objectives, with outliers and one surface, and a new one."""
+    """Saved optimizers: with constraints, several objectives, or outliers; a new one; one with warped rewards."""
     space = {"x": infgp.Float(0.0, 1.0), "c": infgp.Choice(["a", "b"]), "k": infgp.Int(1, 9, log=True)}
     limited = infgp.Optimizer(space, seed=0, n_initial=3)
     for k in range(8):
@@ -57,7 +57,11 @@ def templates() -> tuple[str, ...]:
         plain.tell(point, None if k == 3 else (point["x"] - 0.3) ** 2 + 5.0 * (k % 4 == 0), 0.01)
     plain.ask()
     new = infgp.Optimizer(space, seed=2**127)
-    return tuple(json.dumps(optimizer.to_json()) for optimizer in (limited, several, plain, new))
+    warped = infgp.Optimizer({"x": infgp.Float(0.0, 1.0)}, "minimize", 0, n_initial=3, warp="learned")
+    for _ in range(10):
+        point = warped.ask()
+        warped.tell(point, 10.0 ** (6.0 * abs(point["x"] - 0.3)))
+    return tuple(json.dumps(optimizer.to_json()) for optimizer in (limited, several, plain, new, warped))
 
 
 def make(rng: np.random.Generator) -> dict[str, Any]:

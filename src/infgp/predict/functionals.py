@@ -33,6 +33,8 @@ NARROWEST = 0.1
 WINDOW = 0.1
 #: Largest slope of a quantile by its level, in units of the mean slope: between two surfaces there is none.
 STEEPEST = 2.0
+#: Largest logarithm of a slope of the user's rewards by the model's; a state of a damaged file may ask for more.
+LARGEST_LOG_SLOPE = 300.0
 #: The option `objective`: a name, or a name with a number.
 ObjectiveLike: TypeAlias = str | tuple[str, float] | Sequence[object]
 
@@ -230,7 +232,7 @@ class Functional:
         kind, rewards, w = aim.objective.kind, aim.rewards, law.weights
         if kind == "mean":
             z = law.mean()
-            by_mean = w * np.exp(rewards.log_slope(z))[:, None]
+            by_mean = w * np.exp(np.minimum(rewards.log_slope(z), LARGEST_LOG_SLOPE))[:, None]
             return cls(rewards.from_standard(z) + rest, by_mean, np.ones(z.size))
         if kind == "probability":
             sd = np.sqrt(law.variances + spread)
@@ -282,7 +284,9 @@ def plausible(missed: FloatArray, unit: float) -> FloatArray:
     if not missed.size:
         return missed
     largest = int(np.argmax(np.abs(missed)))
-    limit = max(float(np.linalg.norm(np.delete(missed, largest))), unit)
+    others = np.delete(missed, largest)
+    top = float(np.max(np.abs(others), initial=0.0))
+    limit = max(top * float(np.linalg.norm(others / top)) if top else 0.0, unit)
     return np.clip(missed, -limit, limit)
 
 
