@@ -98,6 +98,7 @@ STUDY = Study(
         REFERENCE,
         "infgp-one-final",
         "botorch-logei",
+        "botorch-qlognei",
         "optuna-tpe",
         "random",
     ),

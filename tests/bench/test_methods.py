@@ -1,16 +1,19 @@
 """Methods: the baselines' hyperparameters are drawn right, and every method works where tasks are awkward."""
 
 import math
+import os
+import sys
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from infgp.bench.methods import METHODS, gaussian, hyperparameters, truncated
+from infgp.bench.methods import METHODS, gaussian, hebo, hyperparameters, truncated
 from infgp.bench.methods.history import standardise
-from infgp.bench.methods.variants import FITTED, OPTIONS, VARIANTS
+from infgp.bench.methods.variants import FITTED, OPTIONS, PEERS, VARIANTS
 from infgp.core.model import Data
+from infgp.errors import InvalidInputError
 from infgp.sample import truncated as blocked
 from infgp.testing import family_p_value, geweke, mean_test
 from tests.proofs import GRID, free_model, statistics
@@ -83,9 +86,11 @@ def test_compiled_sweeps_of_the_truncated_sampler_keep_the_joint_distribution(rn
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported
-@pytest.mark.parametrize("name", [*(name for name in METHODS if name != "pursuit"), *FITTED])
+@pytest.mark.parametrize("name", [*(name for name in METHODS if name != "pursuit"), *FITTED, *PEERS])
 def test_methods_bear_many_inputs_plateaus_and_replicates(name):
-    method = (METHODS | FITTED)[name]
+    method = (METHODS | FITTED | PEERS)[name]
+    if name == "hebo" and hebo.PYTHON not in os.environ:
+        pytest.skip(f"{hebo.PYTHON} is not set")
     for package in method.packages:
         pytest.importorskip(package)
     x = np.random.default_rng(0).random((5, 30))
@@ -141,11 +146,93 @@ def test_winsorised_rewards_end_at_the_fences():
     np.testing.assert_allclose(run.values(), [0.0, 1.0, 2.0, 3.0, 4.0, high + fence, low - fence])
 
 
-@pytest.mark.parametrize("name", ["random", "optuna-tpe"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported
+def test_noisy_improvement_goes_on_to_the_better_side(rng):
+    pytest.importorskip("botorch")
+    run = FITTED["botorch-qlognei"].start(1, 0)
+    for x in np.linspace(0.0, 0.5, 8):
+        run.tell(np.array([x]), float(-((x - 0.6) ** 2) + 0.01 * rng.standard_normal()))
+    assert run.ask()[0] > 0.5
+
+
+def test_evolution_starts_at_the_best_point_and_leaves_out_what_it_did_not_ask_for():
+    pytest.importorskip("cmaes")
+    run = PEERS["cma-es"].start(2, 0)
+    for x in ((0.9, 0.9), (0.2, 0.3), (0.5, 0.5)):
+        run.tell(np.array(x), -sum(x))
+    asked = run.ask()
+    np.testing.assert_array_equal(run.strategy.mean, [0.2, 0.3])
+    np.testing.assert_array_equal(run.ask(), asked)
+    run.tell(np.array([0.6, 0.7]), 5.0)
+    assert not run.generation
+    assert not np.array_equal(run.ask(), asked)
+    np.testing.assert_array_equal(run.recommend(), [0.6, 0.7])
+
+
+def test_evolution_finds_the_top_of_a_hill_and_starts_anew_there():
+    pytest.importorskip("cmaes")
+    run = PEERS["cma-es"].start(2, 0)
+    size = None
+    for _ in range(2000):
+        x = run.ask()
+        size = size or run.strategy.population_size
+        run.tell(x, -float(np.sum((x - 0.4) ** 2)))
+    np.testing.assert_allclose(run.recommend(), 0.4, atol=1e-4)
+    assert run.strategy.population_size > size
+
+
+#: A stand-in for HEBO's script: it asks for the point told last, raises at reward 0 and dies at reward 7.
+STAND_IN = """
+import json, sys
+for line in sys.stdin:
+    order, answer = json.loads(line), {}
+    if order["do"] == "start":
+        answer = {"version": "0"}
+    elif order["do"] == "ask":
+        answer = {"x": x}
+    elif order["y"] == 0.0:
+        answer = {"error": "ValueError: nought"}
+    elif order["y"] == 7.0:
+        sys.exit(3)
+    else:
+        x = order["x"]
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_hebo_is_reached_through_pipes_and_its_errors_come_back(tmp_path, monkeypatch):
+    (tmp_path / "worker.py").write_text(STAND_IN)
+    monkeypatch.setenv(hebo.PYTHON, sys.executable)
+    monkeypatch.setattr(hebo, "WORKER", tmp_path / "worker.py")
+    run = PEERS["hebo"].start(2, 0)
+    x = np.array([0.1, 0.2])
+    run.tell(x, 1.0)
+    np.testing.assert_array_equal(run.ask(), x)
+    np.testing.assert_array_equal(run.recommend(), x)
+    with pytest.raises(hebo.HeboError, match="HEBO raised at 'tell': ValueError: nought"):
+        run.tell(x, 0.0)
+    np.testing.assert_array_equal(run.ask(), x)
+    with pytest.raises(hebo.HeboError, match=r"has ended \(exit code 3\) at 'tell'"):
+        run.tell(x, 7.0)
+    run.close()
+    assert run.process.returncode == 3
+
+
+def test_hebo_says_which_python_it_needs(monkeypatch):
+    monkeypatch.delenv(hebo.PYTHON, raising=False)
+    with pytest.raises(InvalidInputError, match="INFGP_HEBO_PYTHON is not set; make one with"):
+        PEERS["hebo"].start(2, 0)
+    monkeypatch.setenv(hebo.PYTHON, "/nowhere/python")
+    with pytest.raises(InvalidInputError, match="'/nowhere/python', which cannot be started"):
+        PEERS["hebo"].start(2, 0)
+
+
+@pytest.mark.parametrize("name", ["random", "optuna-tpe", "cma-es"])
 def test_methods_without_a_model_recommend_the_best_reward(name):
-    for package in METHODS[name].packages:
+    method = (METHODS | PEERS)[name]
+    for package in method.packages:
         pytest.importorskip(package)
-    run = METHODS[name].start(2, 0)
+    run = method.start(2, 0)
     for x, y in (((0.1, 0.2), 1.0), ((0.3, 0.4), 3.0), ((0.5, 0.6), 2.0)):
         run.tell(np.array(x), y)
     np.testing.assert_array_equal(run.recommend(), [0.3, 0.4])
@@ -156,6 +243,8 @@ def test_variants_have_their_options():
     options = run.optimizer.to_json()["options"]
     assert (options["target"], options["acquisition"]) == ("surface", "thompson")
     assert VARIANTS["infgp-ignore"].start(2, 0).optimizer.to_json()["options"]["outliers"] == "ignore"
+    warped = [VARIANTS[n].start(2, 0).optimizer.to_json()["options"] for n in ("infgp-warped", "infgp-final-warped")]
+    assert [(options["warp"], options["goal"]) for options in warped] == [("learned", "along"), ("learned", "final")]
     assert set(OPTIONS) < set(VARIANTS)
 
 

@@ -1,4 +1,4 @@
-"""Bayesian optimization with one Gaussian process as BoTorch fits it by default, and log expected improvement.
+"""Bayesian optimization with one Gaussian process as BoTorch fits it by default, and (noisy) log expected improvement.
 
 The configuration that a user of BoTorch meets first: a SingleTaskGP with its default priors, on standardised rewards,
 with the hyperparameters of the highest posterior density. (The paper's baselines, in :mod:`gaussian`, sample them.)
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from infgp.bench.methods.gaussian import GaussianRun, expected_improvement, load
+from infgp.bench.methods.gaussian import GaussianRun, expected_improvement, load, noisy_improvement
 from infgp.bench.methods.history import FloatArray
 
 #: Number of points among which the starts of the acquisition's maximiser are chosen.
@@ -73,10 +73,13 @@ class FittedRun(GaussianRun):
         Whether rewards are clipped, anew at each step, to Tukey's fences.
     warped : bool
         Whether inputs are warped.
+    noisy : bool
+        Whether the improvement is over the unknown values at the data and not over their best posterior mean.
     """
 
-    def __init__(self, d: int, seed: int, winsorised: bool = False, warped: bool = False) -> None:
-        super().__init__(d, seed, partial(expected_improvement, raw=RAW), warped)
+    def __init__(self, d: int, seed: int, winsorised: bool = False, warped: bool = False, noisy: bool = False) -> None:
+        acquire = noisy_improvement if noisy else expected_improvement
+        super().__init__(d, seed, partial(acquire, raw=RAW), warped)
         self.winsorised = winsorised
 
     def values(self) -> FloatArray:

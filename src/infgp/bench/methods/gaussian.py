@@ -95,6 +95,12 @@ def expected_improvement(model: Any, x: Any, bounds: Any, raw: int = RAW) -> Any
     return maximiser(improvement, bounds, raw)
 
 
+def noisy_improvement(model: Any, x: Any, bounds: Any, raw: int = RAW) -> Any:
+    """Maximiser of qLogNEI, the log of the improvement over what the function has at the data, which is uncertain."""
+    improvement = load("botorch.acquisition").qLogNoisyExpectedImprovement
+    return maximiser(improvement(model, X_baseline=x, prune_baseline=True), bounds, raw)
+
+
 def knowledge_gradient(model: Any, x: Any, bounds: Any) -> Any:
     """Maximiser of the one-shot knowledge gradient."""
     gradient = load("botorch.acquisition").qKnowledgeGradient(model, num_fantasies=FANTASIES)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from infgp.bench.methods.gaussian import GaussianRun, load, maximiser
+from infgp.bench.methods.gaussian import GaussianRun, load, noisy_improvement
 from infgp.bench.methods.history import FloatArray
 
 #: Number of rewards from one fit to the next; a fit takes seconds to a minute.
@@ -99,9 +99,3 @@ class PursuitRun(GaussianRun):
                 warnings.simplefilter("ignore")
                 self.pursued = pursue(x, y)
         return conditioned(self.pursued, x, y)
-
-
-def noisy_improvement(model: Any, x: Any, bounds: Any) -> Any:
-    """Maximiser of qLogNEI."""
-    improvement = load("botorch.acquisition").qLogNoisyExpectedImprovement
-    return maximiser(improvement(model, X_baseline=x, prune_baseline=True), bounds)

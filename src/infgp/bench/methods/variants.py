@@ -2,7 +2,7 @@
 
 The goal is that of good rewards along the way unless the options say otherwise: cumulative regret is what they explain.
 
-`VARIANTS` and `FITTED` are not among the methods of suites: a study names the methods that it compares.
+`VARIANTS`, `FITTED` and `PEERS` are not among the methods of suites: a study names the methods that it compares.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ from infgp.bench.methods import BOTORCH
 #: Options by name of the method, with what it is called in tables.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "infgp-final": ("infgp, goal: the best point in the end", {"goal": "final"}),
+    "infgp-warped": ("infgp, warp learned", {"warp": "learned"}),
+    "infgp-final-warped": (
+        "infgp, warp learned, goal: the best point in the end",
+        {"warp": "learned", "goal": "final"},
+    ),
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
     "infgp-smooth": ("odds that change, learned jointly", {"odds": "smooth"}),
@@ -121,4 +126,24 @@ FITTED: dict[str, Method] = {
     "botorch-warped": Method(
         "botorch-warped", "BoTorch LogEI, warped", partial(_fitted, warped=True), packages=BOTORCH
     ),
+    "botorch-qlognei": Method("botorch-qlognei", "BoTorch qLogNEI", partial(_fitted, noisy=True), packages=BOTORCH),
+}
+
+
+def _evolution(d: int, seed: int) -> Run:
+    from infgp.bench.methods.cma import EvolutionRun
+
+    return EvolutionRun(d, seed)
+
+
+def _hebo(d: int, seed: int) -> Run:
+    from infgp.bench.methods.hebo import HeboRun
+
+    return HeboRun(d, seed)
+
+
+#: Other optimizers; HEBO has an environment of its own, whose versions a record does not know.
+PEERS: dict[str, Method] = {
+    "cma-es": Method("cma-es", "CMA-ES", _evolution, packages=("cmaes",)),
+    "hebo": Method("hebo", "HEBO", _hebo),
 }
