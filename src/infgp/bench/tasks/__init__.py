@@ -16,6 +16,7 @@ from infgp.bench.tasks.noisy import Problem, noisy_task
 from infgp.bench.tasks.objectives import OBJECTIVES, objective_task
 from infgp.bench.tasks.odds import ODDS, odds_task
 from infgp.bench.tasks.portfolio import portfolio_task
+from infgp.bench.tasks.scales import SCALES, scales_task
 from infgp.bench.tasks.synthetic import PANELS, PANELS_D5, synthetic_task
 from infgp.errors import InvalidInputError
 
@@ -51,6 +52,8 @@ def task(name: str) -> Task:
         return odds_task(name)
     if name in GENERAL:
         return general_task(name)
+    if name in SCALES:
+        return scales_task(name)
     if name in OBJECTIVES:
         return objective_task(name)
     if Problem.of(name) is not None:

