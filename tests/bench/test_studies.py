@@ -3,9 +3,11 @@
 import importlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from infgp.bench import records
+from infgp.bench.statistics import by_task
 from infgp.bench.study import RECORDS, Study, some_of
 from infgp.errors import InvalidInputError
 
@@ -22,6 +24,7 @@ CHEAP = {
     "recommendations": [],
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],
+    "scales": ["--methods", "infgp-final-warped,optuna-tpe,random"],
     "search_variants": ["--methods", "infgp,infgp-unbent"],
     "laws": [],
     "start_independence": [],
@@ -97,6 +100,36 @@ def test_runs_are_kept_go_on_and_are_made_again(tmp_path, monkeypatch, capfd):
     assert again[1]["regret"] == made[0]["regret"]
     assert study("odds").main(["--table"]) == 0
     assert "from 1 records" in (tmp_path / "odds" / "table.md").read_text()
+
+
+def test_ratios_over_decades_are_to_the_best_single_peer():
+    """On two tasks: TPE is the best peer, though CMA-ES is on one of them; regrets below the floor are raised to it."""
+    from studies import scales
+
+    final = {"infgp-final": (0.5, 0.5), "optuna-tpe": (1.0, 1e-9), "cma-es": (0.1, 1.0), "random": (1.0, 1.0)}
+    made = [
+        {"task": name, "method": method, "seed": 0, "recommend_regret": regret * scales.unit(name)}
+        for method, regrets in final.items()
+        for name, regret in zip(("decades-sphere-d2", "cliff-sphere-d2"), regrets, strict=True)
+    ]
+    runs = by_task(made)
+    assert scales.best_peer(runs, scales.final) == "optuna-tpe"
+    logs = scales.ratios(runs, "infgp-final", "optuna-tpe", scales.final)
+    assert np.exp(logs) == pytest.approx([0.5, 0.5 / scales.FLOOR])
+    assert scales.lost(runs, "infgp-final", ("optuna-tpe",), scales.final) == "1 / 2"
+    assert scales.lost(runs, "infgp-final", scales.OTHERS, scales.final) == "2 / 2"
+    assert scales.lost(runs, "hebo", scales.OTHERS, scales.final) == "–"
+
+
+def test_regret_over_decades_along_the_way_leaves_out_the_design():
+    from studies import scales
+
+    name = "bursts-sphere-d2"
+    regret = [50.0 * scales.unit(name), scales.unit(name), 0.01 * scales.unit(name)]
+    record = {"task": name, "initial": 1, "regret": regret}
+    assert scales.along(record) == pytest.approx(0.1)
+    assert scales.along_plainly(record) == pytest.approx(0.505)
+    assert scales.along({**record, "initial": 3}) is None
 
 
 def test_unknown_names_are_explained(capsys):

@@ -9,8 +9,9 @@ import numpy as np
 from infgp.bench.methods.history import FloatArray, History
 from infgp.errors import require
 
-#: Standard deviation of the first generation in each coordinate, in units of the cube's side: Hansen's advice.
-STEP = 0.3
+#: Standard deviation of the first generation in each coordinate, in units of the cube's side: as Optuna has it. On
+#: the tasks of `studies/scales`, steps of 0.15 and 0.2 had less final regret than Hansen's 0.3.
+STEP = 1.0 / 6.0
 #: Factor by which the size of generations grows at a restart (Auger and Hansen 2005).
 GROWTH = 2
 
