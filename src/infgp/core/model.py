@@ -46,7 +46,7 @@ FLAT_CHANCE = 0.5
 #: Prior probabilities of the grades, where surfaces have length-scales of their own or are flat.
 FLAT_GRADES = (*((1.0 - FLAT_CHANCE) * chance for chance in ROUGH_GRADES), FLAT_CHANCE)
 #: Prior probabilities of the grades, where surfaces have grades.
-OWN_GRADES = ROUGH_GRADES
+OWN_GRADES = FLAT_GRADES
 
 
 @dataclass(frozen=True, eq=False)
