@@ -61,7 +61,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Whether surfaces may belong to a place (:mod:`infgp.core.places`) and have length-scales of their own, 4 or 16
         times as short as the shared ones: landscapes that are rough here and smooth there. A surface that belongs to a
         place is met near its members, and nearest neighbours are likely to share it; modes of the noise and outliers
-        are met everywhere alike. False is the paper's model, and the only one that the truncated sampler knows.
+        are met everywhere alike. Surfaces of few members may also be flat: a constant with noise of its own. False is
+        the paper's model, and the only one that the truncated sampler knows.
     surface_scales : {"own", "shared"}, default="own"
         With ``"own"`` every surface has a scale of its own that multiplies σ² and τ²: surfaces are Student-t processes
         with four degrees of freedom, and one gross outlier does not inflate them all. ``"shared"`` is the paper's

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from infgp.core.kernels import KERNELS
-from infgp.core.model import Data, Model, State
+from infgp.core.model import FLAT, FLAT_GRADES, Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
@@ -119,6 +119,17 @@ def test_clutter_is_set_aside(at):
         assert got == pytest.approx(wanted, abs=1e-12)
     share = np.mean(state.labels)
     assert np.ptp(mean(at)[0] - (1.0 - share) * main(at)[0]) > 0.5  # in which it would be a bumpy surface
+
+
+@pytest.mark.parametrize("target", ["expected", "main", "mean"])
+def test_where_surfaces_may_be_flat_the_flat_ones_are_clutter(target, at):
+    """Whatever their members look like: evidence has its say when the grade is drawn."""
+    state, data, model = strewn(lambda rng, x: 8.0 * rng.random(len(x)))
+    model = replace(model, grades=FLAT_GRADES)
+    for grade, clutter in (([0, FLAT, 0], [1]), ([0, 2, 0], []), ([FLAT, 0, FLAT], [])):  # the main surface never is
+        law = TargetLaw.of(Conditioned(replace(state, grade=np.array(grade)), data, model), target)
+        assert law.weights.clutter == (clutter if target == "expected" else [])
+        assert law.with_gradients(at)[2] == pytest.approx(central_differences(law.mean, at), rel=1e-5, abs=1e-6)
 
 
 def test_what_is_not_rare_is_no_clutter(at):

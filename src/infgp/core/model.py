@@ -32,8 +32,21 @@ from infgp.errors import InvalidInputError
 ROUGHER = 4.0
 #: Half the degrees of freedom of surfaces with scales of their own: heavy tails with a finite variance.
 OWN_SCALE_SHAPE = 2.0
-#: Prior probabilities of the grades, where surfaces have length-scales of their own.
-OWN_GRADES = (0.6, 0.25, 0.15)
+#: The grade of a flat surface: a constant with noise about it, whatever the length-scales.
+FLAT = 3
+#: Share of σ² that is the variance of a flat surface's constant; the rest is further noise about it. The variance of a
+#: single reward is then that of all other grades, so that one observation alone says nothing about the grade.
+CONSTANT = 0.5
+#: Largest share of the rewards that a flat surface may hold; one reward more than that share is still allowed.
+RARE = 0.25
+#: Prior probabilities of the grades, where surfaces have length-scales of their own and none is flat.
+ROUGH_GRADES = (0.6, 0.25, 0.15)
+#: Prior probability that a surface is flat.
+FLAT_CHANCE = 0.5
+#: Prior probabilities of the grades, where surfaces have length-scales of their own or are flat.
+FLAT_GRADES = (*((1.0 - FLAT_CHANCE) * chance for chance in ROUGH_GRADES), FLAT_CHANCE)
+#: Prior probabilities of the grades, where surfaces have grades.
+OWN_GRADES = FLAT_GRADES
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +174,10 @@ class Model:
         c(S) = 1 − π + π g(S), where g counts the neighbours that S parts (:mod:`infgp.core.places`). Zero: the
         paper's model, blind to the inputs.
     grades : tuple of float
-        Prior probabilities of a surface's grade g = 0, 1, …: its length-scales are the shared ones divided by
-        ROUGHER^g. With a single probability all surfaces share their length-scales.
+        Prior probabilities of a surface's grade g, at most four. For g < FLAT, its length-scales are the shared ones
+        divided by ROUGHER^g. For g = FLAT, it is a constant of variance σ² CONSTANT, and the noise about it has the
+        further variance σ² (1 − CONSTANT). With a single probability all surfaces share their length-scales. States
+        in which a flat surface has more than :func:`most_flat` members have no prior mass.
     odds : tuple of float
         Prior probabilities of the kinds of odds (:mod:`infgp.core.odds`): constant ones first, then those that change
         with the input. With a single probability the odds are constant.
@@ -186,6 +201,11 @@ class Model:
     kriged: bool = False
     one_surface: bool = False
     warps: Warps = field(default_factory=Warps)
+
+    @property
+    def flat(self) -> bool:
+        """Whether surfaces may be flat."""
+        return len(self.grades) > FLAT
 
     def for_laws(self) -> Model:
         """The model with which the law of a further reward is computed from states of this one.
@@ -230,7 +250,8 @@ class State:
         The scale of each surface and of a new one, which multiplies σ², τ² and v, in states for prediction; a single 1
         where surfaces have no scales of their own, or where the scales have not been drawn.
     grade : int array, shape (1, K or K + 1)
-        How rough the surfaces are (see `Model.grades`); with an entry for a new one in states for prediction.
+        How rough the surfaces are, or that they are flat (see `Model.grades`); with an entry for a new one in states
+        for prediction.
     odds : int
         Kind of the odds (see `Model.odds`).
     warp : int
@@ -266,9 +287,11 @@ class State:
         """The surface with this label; without members it is a new surface."""
         s = label if self.sigma2.size > 1 else 0
         scale = float(self.scale[label if self.scale.size > 1 else 0])
-        members = np.flatnonzero(self.labels == label)
-        phi = self.phi[s] * ROUGHER ** (2.0 * self.grade[label if self.grade.size > 1 else 0])
-        return Surface(members, phi, float(self.sigma2[s] * scale), float(self.tau2[s] * scale), scale)
+        members, grade = np.flatnonzero(self.labels == label), self.grade[label if self.grade.size > 1 else 0]
+        phi, sigma2, tau2 = self.phi[s] * ROUGHER ** (2.0 * grade), self.sigma2[s], self.tau2[s]
+        if grade == FLAT:
+            phi, sigma2, tau2 = np.zeros_like(phi), CONSTANT * sigma2, tau2 + (1.0 - CONSTANT) * sigma2
+        return Surface(members, phi, float(sigma2 * scale), float(tau2 * scale), scale)
 
     @property
     def observed_grades(self) -> IntArray:
@@ -278,6 +301,23 @@ class State:
     def surfaces(self) -> Iterator[Surface]:
         """The occupied surfaces, in the order of their labels."""
         return (self.surface(int(label)) for label in np.unique(self.labels))
+
+
+def most_flat(n: int) -> int:
+    """Largest number of members of a flat surface, of n observations.
+
+    Examples
+    --------
+    >>> [most_flat(n) for n in (1, 3, 4, 40)]
+    [1, 1, 2, 11]
+    """
+    return 1 + int(RARE * n)
+
+
+def crowded(state: State) -> IntArray:
+    """Labels of flat surfaces with more than :func:`most_flat` members."""
+    flat = state.labels[state.observed_grades == FLAT]
+    return np.flatnonzero(np.bincount(flat) > most_flat(state.labels.size))
 
 
 def by_label(model: Model, labels: IntArray, grade: IntArray) -> IntArray:
@@ -317,11 +357,13 @@ def log_cohesions(state: State, data: Data, model: Model) -> FloatArray:
 
 
 def log_prior(state: State, data: Data, model: Model) -> float:
-    """log p(z, β, Θ | x), as a density in (β, ν, log ℓ, σ², τ²); with local surfaces up to a constant."""
+    """log p(z, β, Θ | x), as a density in (β, ν, log ℓ, σ², τ²); up to a constant with local or with flat surfaces."""
     p = model.priors
     assert p.beta is not None, "Priors.resolve sets the prior of beta"
     log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
     _, first = np.unique(state.labels, return_index=True)
+    if crowded(state).size:
+        return -np.inf
     return (
         urn_logpdf(state.labels, state.nu)
         + float(log_tilt(state.labels, data.seating.odds(state.odds)))
@@ -381,26 +423,29 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
     n, d = x.shape
     p = model.priors
     assert p.beta is not None
-    nu = float(p.nu.sample(rng, 1)[0])
-    kind = int(rng.choice(len(model.odds), p=model.odds)) if len(model.odds) > 1 else 0
-    if kind:
-        labels = canonical(seated_sample(rng, Seating(x), kind, nu))
-    elif truncation is None:
-        labels = canonical(urn_sample(rng, n, nu))
-    else:
-        log_w = stick_sample(rng, nu, np.zeros(truncation, dtype=np.int64))
-        labels = draw_categorical(rng, np.broadcast_to(log_w, (n, truncation)))
-    return State(
-        labels=labels,
-        beta=p.beta.sample(rng, d + 1),
-        nu=nu,
-        phi=phi_from_log_ell(draw_log_ell(rng, model, d))[None, :],
-        sigma2=p.sigma2.sample(rng, 1),
-        tau2=p.tau2.sample(rng, 1),
-        grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
-        odds=kind,
-        warp=int(rng.choice(len(model.warps), p=model.warps.prior)) if len(model.warps) > 1 else 0,
-    )
+    while True:  # until no flat surface has too many members, seldom more than a few times
+        nu = float(p.nu.sample(rng, 1)[0])
+        kind = int(rng.choice(len(model.odds), p=model.odds)) if len(model.odds) > 1 else 0
+        if kind:
+            labels = canonical(seated_sample(rng, Seating(x), kind, nu))
+        elif truncation is None:
+            labels = canonical(urn_sample(rng, n, nu))
+        else:
+            log_w = stick_sample(rng, nu, np.zeros(truncation, dtype=np.int64))
+            labels = draw_categorical(rng, np.broadcast_to(log_w, (n, truncation)))
+        state = State(
+            labels=labels,
+            beta=p.beta.sample(rng, d + 1),
+            nu=nu,
+            phi=phi_from_log_ell(draw_log_ell(rng, model, d))[None, :],
+            sigma2=p.sigma2.sample(rng, 1),
+            tau2=p.tau2.sample(rng, 1),
+            grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
+            odds=kind,
+            warp=int(rng.choice(len(model.warps), p=model.warps.prior)) if len(model.warps) > 1 else 0,
+        )
+        if not crowded(state).size:
+            return state
 
 
 def simulate_y(

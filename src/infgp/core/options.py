@@ -37,7 +37,7 @@ class ModelOptions:
     surfaces : {None, 1}
         None for any number of surfaces; 1 for an ordinary GP.
     regions : bool
-        Whether surfaces may belong to a place and have length-scales of their own.
+        Whether surfaces may belong to a place, and have length-scales of their own or be flat.
     surface_scales : {"own", "shared"}
         Whether every surface has a scale of its own that multiplies σ² and τ².
     odds : {"kriged", "smooth", "constant"}

@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Surface, trend
+from infgp.core.model import FLAT, Surface, most_flat, trend
 from infgp.core.surface import Conditional, Conditioned
 
-#: Ratio of evidence, surface to clutter, from which a rare surface that dominates nowhere counts in "expected".
+#: Ratio of evidence, surface to flat surface, from which a rare surface that dominates nowhere counts in "expected"
+#: under models in which no surface is flat.
 LIKELIER = 10.0
-#: Largest share of the rewards that clutter may hold; one reward more than that share is still allowed.
-RARE = 0.25
 #: Variance below which the target at a point counts as known, in squared standard units.
 LEAST_VARIANCE = 1e-12
 
@@ -34,9 +33,10 @@ class TargetWeights:
     - "main": the weight is 1 for the occupied surface with the largest w.
     - "surface": the weight is 1 for the surface at which the running sum of w passes `level`. Over a uniform level each
       surface is chosen with its probability, and the same surface is chosen wherever the weights are the same.
-    - "expected": w without *clutter* and without a new surface. Clutter are surfaces that are rare, dominate nowhere,
-      and whose members are explained about as well by noise of their own size about a constant. The share of the
-      rewards that is clutter is given to the surface that dominates.
+    - "expected": w without *clutter* and without a new surface. Clutter are surfaces that are rare, dominate nowhere
+      and are flat: a constant with noise of its own size. Where the model has no flat surfaces, those count whose
+      members a flat one would explain about as well. The share of the rewards that is clutter is given to the surface
+      that dominates.
 
     Clutter is set aside because it says nothing of where other rewards are best, and as a bumpy surface of few members
     it would mislead. A third of all rewards is never clutter: it may be most of what there is to expect, and only not
@@ -95,8 +95,10 @@ class TargetWeights:
             constant = Conditional.of(alone, given.residual, given.data, given.model)
             return given.log_evidence(label) - constant.log_evidence(given.model.scale_shape)
 
-        rare = np.flatnonzero(np.bincount(state.labels) <= 1.0 + RARE * state.labels.size)
+        rare = np.flatnonzero(np.bincount(state.labels) <= most_flat(state.labels.size))
         others = set(rare.tolist()) - set(given.main_labels(given.data.x).tolist())
+        if given.model.flat:
+            return sorted(others.intersection(state.labels[state.observed_grades == FLAT].tolist()))
         return [label for label in sorted(others) if gain(label) < math.log(LIKELIER)]
 
     def labels(self) -> list[int]:

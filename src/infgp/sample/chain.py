@@ -14,7 +14,7 @@ import numpy as np
 
 from infgp.core.kernels import log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, draw_log_ell
+from infgp.core.model import Data, Model, State, crowded, draw_log_ell
 from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Fixed, Normal
 from infgp.core.scaling import RewardScale, Units
@@ -57,7 +57,8 @@ class Draws:
     traces : dict of str to array
         Summaries of each kept state that do not depend on labels: ``log_joint``, ``n_surfaces``, ``main_share`` (the
         largest surface's part of the observations), ``log_nu``, ``log_tau2``, ``log_sigma2`` and, where it is sampled,
-        ``log_lengthscale`` (mean over coordinates), each of shape (draws,). Empty if no traces were asked for.
+        ``log_lengthscale`` (of the largest surface, or the shared one if that is flat; mean over coordinates), each of
+        shape (draws,). Empty if no traces were asked for.
     deeds : dict of str to (int, int)
         How often each kind of proposal was tried after the warm-up, and how often it was accepted.
     units : Units or None
@@ -113,7 +114,9 @@ def start_state(rng: np.random.Generator, data: Data, model: Model, start: str |
         top = len(model.grades) - 1  # the state may come from a model with other grades
         grade = np.minimum(start.grade, top) if top else np.zeros(1, dtype=np.int64)
         warp = start.warp if start.warp < len(model.warps) else 0  # and with other warps
-        return replace(start, labels=labels, scale=np.ones(1), grade=grade, warp=warp)
+        state = replace(start, labels=labels, scale=np.ones(1), grade=grade, warp=warp)
+        many = crowded(state)  # further observations may have joined a flat surface
+        return replace(state, grade=np.where(np.isin(np.arange(grade.size), many), 0, grade)) if many.size else state
     check_choice("init", start, STARTS)
     p = model.priors
     log_ell = np.log(np.full(d, 0.3 * np.sqrt(d)))
@@ -233,6 +236,7 @@ def apply(
 
 def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
     """Label-free summaries of a state."""
+    own = state.surface(state.main).phi
     return {
         "log_joint": log_joint(state, data, model),
         "n_surfaces": float(state.n_surfaces),
@@ -240,7 +244,7 @@ def summaries(state: State, data: Data, model: Model) -> dict[str, float]:
         "log_nu": float(np.log(state.nu)),
         "log_tau2": float(np.mean(np.log(state.tau2))),
         "log_sigma2": float(np.mean(np.log(state.sigma2))),
-        "log_lengthscale": float(np.mean(log_ell_from_phi(state.surface(state.main).phi))),
+        "log_lengthscale": float(np.mean(log_ell_from_phi(own if own.all() else state.phi[0]))),
     }
 
 

@@ -84,8 +84,9 @@ class Optimizer:
     surfaces : {None, 1}, default=None
         None for any number of surfaces; 1 for an ordinary GP.
     regions : bool, default=True
-        Whether surfaces may belong to a place and have length-scales of their own: landscapes rough here and smooth
-        there. False is the paper's model. Without effect where `surfaces` is 1.
+        Whether surfaces may belong to a place, and have length-scales of their own (landscapes rough here and smooth
+        there) or be flat (rare rewards that do not depend on the input). False is the paper's model. Without effect
+        where `surfaces` is 1.
     surface_scales : {"own", "shared"}, default="own"
         Whether every surface has a scale of its own that multiplies its variance and its noise.
     odds : {"kriged", "smooth", "constant"}, default="kriged"

@@ -18,7 +18,7 @@ import numpy as np
 
 from infgp.core import priors as prior_classes
 from infgp.core.linalg import FloatArray
-from infgp.core.model import OWN_GRADES, State
+from infgp.core.model import FLAT, State
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
@@ -283,7 +283,7 @@ def _sound(state: State, n: int, d: int, kinds: int, warps: int) -> bool:
         and ((positive > 1.0 / LARGEST_PARAMETER) & (positive < LARGEST_PARAMETER)).all()
         and state.scale.size in (1, surfaces + 1)
         and state.grade.size in (1, surfaces + 1)
-        and np.isin(state.grade, np.arange(len(OWN_GRADES))).all()
+        and np.isin(state.grade, np.arange(FLAT + 1)).all()
         and 0 <= state.odds < kinds
         and 0 <= state.warp < warps
     )

@@ -54,7 +54,8 @@ def log_evidence(labels, x, r, noise, model, state):
     """By the compiled code."""
     order, starts = compiled.group_order(labels)
     rho = np.empty(int(np.sum(np.diff(starts) ** 2)))
-    compiled.fill_blocks(KERNEL_CODE[model.kernel], x[order], starts, state.phi[0], rho)
+    grade = state.observed_grades[order]
+    compiled.fill_blocks(KERNEL_CODE[model.kernel], x[order], grade, starts, state.phi[0], rho)
     scales = float(state.sigma2[0]), float(state.tau2[0])
     return compiled.blocks_log_evidence(rho, r[order], noise[order], starts, *scales, model.scale_shape)
 
@@ -379,8 +380,14 @@ def test_compiled_evidence_equals_the_model(kernel, shape, rng):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     ("spread", "local", "grades"),
-    [(0.0, 0.0, (1.0,)), (1.0, 0.0, (1.0,)), (0.0, 0.6, (1.0,)), (0.0, 0.6, (0.7, 0.3))],
-    ids=["", "known noise", "places", "places and grades"],
+    [
+        (0.0, 0.0, (1.0,)),
+        (1.0, 0.0, (1.0,)),
+        (0.0, 0.6, (1.0,)),
+        (0.0, 0.6, (0.7, 0.3)),
+        (1.0, 0.6, (0.3, 0.1, 0.1, 0.5)),
+    ],
+    ids=["", "known noise", "places", "places and grades", "all, and a flat surface"],
 )
 def test_label_probabilities_are_ratios_of_the_joint(spread, local, grades, shape, rng, monkeypatch):
     """P(z_i) from a compiled visit of one observation equals that from `log_joint`, large surfaces included."""
@@ -427,7 +434,7 @@ def prior_covariances(state, x, model):
     """One for each grade."""
     prior = np.empty((len(model.grades), x.shape[0], x.shape[0]))
     for g, out in enumerate(prior):
-        compiled.fill_covariance(KERNEL_CODE[model.kernel], compiled.ROUGHER**g * x, state.phi[0], state.sigma2[0], out)
+        compiled.fill_covariance(KERNEL_CODE[model.kernel], g, x, state.phi[0], state.sigma2[0], out)
     return prior
 
 
@@ -526,7 +533,8 @@ def test_a_sweep_that_loses_its_numbers_says_so(rng):
 def test_the_sweep_is_its_moves(shape, fixed, rng):
     """The sweep that chains run and the moves that are proved one by one give the same numbers."""
     x = rng.random((20, 1))
-    model = replace(fixed_model(shape) if fixed else free_model(shape), local=0.5, grades=(0.6, 0.4))
+    model = fixed_model(shape) if fixed else free_model(shape)
+    model = replace(model, local=0.5, grades=(0.3, 0.2, 0.1, 0.4))
     data = Data(x, rng.normal(size=20), rng.exponential(size=20))
     one = other = prior_draw(rng, x, replace(model, local=0.0))
     rng_one, rng_other = np.random.default_rng(1), np.random.default_rng(1)
@@ -541,7 +549,7 @@ def test_the_sweep_is_its_moves(shape, fixed, rng):
 def test_factor_and_inverse(n, rng):
     x = rng.random((n, 2))
     cov, factor, inverse = np.full((n, n), np.nan), np.empty((n, n)), np.empty((n, n))
-    densities.fill_covariance(1, x, np.array([2.0, 3.0]), 1.7, cov)
+    densities.fill_covariance(1, 0, x, np.array([2.0, 3.0]), 1.7, cov)
     assert np.allclose(cov, 1.7 * correlation("matern52", x, x, np.array([2.0, 3.0])), rtol=1e-14)
     noise = rng.exponential(size=n)
     full = 0.6 * cov + np.diag(0.05 + noise)

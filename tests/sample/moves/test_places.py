@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from infgp import InfiniteGP
 from infgp.core import places
-from infgp.core.model import Data, State, by_label, grades_from_prior, log_cohesions, prior_draw, simulate_y
+from infgp.core.model import Data, State, by_label, crowded, grades_from_prior, log_cohesions, prior_draw, simulate_y
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError
@@ -150,13 +150,15 @@ class ExactPrior:
         self.weights = weights / weights.sum()
 
     def __call__(self, rng):
-        labels = np.asarray(self.partitions[rng.choice(self.weights.size, p=self.weights)])
-        p = self.by_number[np.unique(labels).size]
-        nu = self.nu[rng.choice(p.size, p=p / p.sum())] + 8.0 / p.size * (rng.random() - 0.5)
-        grade = by_label(self.model, labels, grades_from_prior(rng, self.model.grades, labels.size)[labels])
-        return replace(
-            prior_draw(rng, self.x, replace(self.model, local=0.0)), labels=labels, nu=float(nu), grade=grade
-        )
+        while True:  # until no flat surface has too many members
+            labels = np.asarray(self.partitions[rng.choice(self.weights.size, p=self.weights)])
+            p = self.by_number[np.unique(labels).size]
+            nu = self.nu[rng.choice(p.size, p=p / p.sum())] + 8.0 / p.size * (rng.random() - 0.5)
+            grade = by_label(self.model, labels, grades_from_prior(rng, self.model.grades, labels.size)[labels])
+            other = prior_draw(rng, self.x, replace(self.model, local=0.0))
+            state = replace(other, labels=labels, nu=float(nu), grade=grade)
+            if not crowded(state).size:
+                return state
 
 
 def geweke_p_values(moves, shape, seed, d=1, grades=(1.0,)):
@@ -181,7 +183,10 @@ def geweke_p_values(moves, shape, seed, d=1, grades=(1.0,)):
     )
 
 
-@pytest.mark.parametrize(("shape", "d", "grades"), [(0.0, 1, (1.0,)), (1.5, 1, (0.7, 0.3)), (0.0, 2, (0.7, 0.3))])
+@pytest.mark.parametrize(
+    ("shape", "d", "grades"),
+    [(0.0, 1, (1.0,)), (1.5, 1, (0.7, 0.3)), (0.0, 2, (0.7, 0.3)), (1.5, 1, (0.3, 0.1, 0.1, 0.5))],
+)
 def test_joint_distribution(shape, d, grades):
     assert family_p_value(geweke_p_values((*COLLAPSED_SWEEP, reallocate), shape, seed=21, d=d, grades=grades)) > 1e-4
 

@@ -9,7 +9,8 @@ alpha   G r, shape (n,)
 q_l     r_Sᵀ G_SS r_S, one number for each surface
 shape   a of the surfaces' own scale s_l ~ InverseGamma(a, a); 0 for scales shared by all (s_l = 1)
 local   chance π that a surface has a place; 0 for a prior that does not see the inputs
-grade   g of a surface: its length-scales are the shared ones divided by ROUGHER^g
+grade   g of a surface: its length-scales are the shared ones divided by ROUGHER^g, or it is flat (g = FLAT); C then is
+        σ² on the diagonal, where it holds the flat surface's own noise, and σ² CONSTANT off it
 
 With own scales, s_l is integrated out: Gaussians become Student-t densities with 2a degrees of freedom, which only
 need q_l besides the Gaussian quantities.

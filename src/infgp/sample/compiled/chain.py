@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import ROUGHER
 
 
 class Setting(NamedTuple):
@@ -16,7 +15,7 @@ class Setting(NamedTuple):
     kernel : code;  x : inputs (n, d);  h : trend regressors (n, p);  y, noise : rewards and known noise (n,)
     shape : a of the surfaces' own scales;  local, places : π and the graph of the inputs
     odds : the kind of odds at hand
-    grades : prior probabilities of the grades
+    grades : prior probabilities of the grades;  most : largest number of members of a flat surface
     """
 
     kernel: int
@@ -29,6 +28,7 @@ class Setting(NamedTuple):
     places: Any
     odds: Any
     grades: Any
+    most: int
 
 
 class MutableState(NamedTuple):
@@ -76,17 +76,6 @@ def rows(a: Any, index: Any) -> Any:
     for i in range(index.size):
         for k in range(a.shape[1]):
             out[i, k] = a[index[i], k]
-    return out
-
-
-@jit()
-def own_inputs(setting: Any, chain: Any, index: Any) -> Any:
-    """x[index], each row multiplied by how much rougher its surface is: the shared φ then fits all rows."""
-    out = np.empty((index.size, setting.x.shape[1]))
-    for i in range(index.size):
-        factor = ROUGHER ** chain.grade[index[i]]
-        for k in range(out.shape[1]):
-            out[i, k] = factor * setting.x[index[i], k]
     return out
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
+from infgp.core.model import CONSTANT, FLAT, ROUGHER
 
 #: Sums may be reordered (vectorised); NaN and infinity keep their meaning.
 FAST: Any = {"reassoc", "contract", "nsz"}
@@ -170,9 +171,25 @@ def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
 
 
 @jit()
-def fill_covariance(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
-    """σ² ρ for the rows of x."""
-    fill_lower(kernel, x, phi, sigma2, out)
+def fill_graded(kernel: int, grade: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
+    """Lower triangle of σ² ρ of a surface of this grade for the rows of x, with the shared φ.
+
+    The further noise of a flat surface counts as a part of σ² ρ, on the diagonal. The diagonal is then σ² for every
+    grade, and τ² + v is the noise that is added to it, as for the other grades.
+    """
+    if grade == FLAT:
+        for i in range(x.shape[0]):
+            for j in range(i):
+                out[i, j] = CONSTANT * sigma2
+            out[i, i] = sigma2
+    else:
+        fill_lower(kernel, ROUGHER**grade * x, phi, sigma2, out)
+
+
+@jit()
+def fill_covariance(kernel: int, grade: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
+    """σ² ρ of a surface of this grade for the rows of x."""
+    fill_graded(kernel, grade, x, phi, sigma2, out)
     mirror(out)
 
 
@@ -244,12 +261,15 @@ def invert(L: Any, inverse: Any) -> None:  # noqa: N803
 
 
 @jit()
-def fill_blocks(kernel: int, x: Any, starts: Any, phi: Any, out: Any) -> None:
-    """Lower triangles of the correlations within each group of rows, block after block in the flat array `out`."""
+def fill_blocks(kernel: int, x: Any, grade: Any, starts: Any, phi: Any, out: Any) -> None:
+    """Lower triangles of the correlations within each group of rows, block after block in the vector `out`.
+
+    grade : of the surface of each row
+    """
     at = 0
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
-        fill_lower(kernel, x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
+        fill_graded(kernel, grade[lo], x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
         at += m * m
 
 

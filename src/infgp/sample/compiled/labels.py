@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
+from infgp.core.model import FLAT
 from infgp.core.odds import log_tilt_if, seat_all, seat_one
 from infgp.core.places import cut_edges, leaving, log_cohesion
 from infgp.sample.compiled.densities import FAST, dot, factorise, forward, invert, log_predictive, mirror, pick
@@ -263,12 +264,14 @@ def label_weights(
     local: float,
     labels: Any,
     cuts: Any,
+    most: int,
     log_p: Any,
 ) -> int:
     """Log of urn times predictive density for each label that observation i may take; returns how many are filled in.
 
     A new surface goes by the first free label; for an observation alone on its surface that is its own. `noisy` is its
-    prior variance σ² + τ² + v_i, and τ² + v_i the `least` that a surface can leave of it.
+    prior variance σ² + τ² + v_i, and τ² + v_i the `least` that a surface can leave of it. A flat surface has at most
+    `most` members.
     """
     free = -1
     for label in range(top):
@@ -278,6 +281,8 @@ def label_weights(
             if free < 0:
                 free = label
         elif label != own:
+            if m >= most and grade[members[label, 0]] == FLAT:
+                continue
             mean, k = 0.0, C[grade[members[label, 0]], i]
             for a in range(m):
                 mean += k[members[label, a]] * alpha[members[label, a]]
@@ -333,15 +338,17 @@ def label_sweep(
     places: Any,
     local: float,
     odds: Any,
+    most: int,
 ) -> int:
     """Visit the observations in the order `visits` and redraw each label by urn times predictive density.
 
     The arrays from G to `large`, and `grade`, are changed in place. Returns the number of labels that changed.
 
     fresh : the grade of a new surface that begins at each visit, drawn from its prior (one observation alone says
-        nothing about a length-scale);  grade : of the surface of each observation
+        nothing about a grade);  grade : of the surface of each observation
     C : prior covariance for each grade, shape (grades, n, n)
     members, counts : the observations of each label, and their number;  where : position of an observation in them
+    most : largest number of members of a flat surface
     quadratics : q_l;  columns : column of a large surface in `large`, or −1
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """
@@ -363,7 +370,7 @@ def label_sweep(
         noisy = sigma2 + least
         width = label_weights(
             i, own, top, grade, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape,
-            places, local, labels, cuts, log_p,
+            places, local, labels, cuts, most, log_p,
         )  # fmt: skip
         if smooth > 0:
             seat_one(odds.rank[i], own, -1.0, odds, shares, seated, norms)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import ROUGHER
-from infgp.sample.compiled.chain import cells, entries, group_order, own_inputs, residual, rows
+from infgp.core.model import FLAT, ROUGHER
+from infgp.sample.compiled.chain import cells, entries, group_order, residual, rows
 from infgp.sample.compiled.densities import (
     blocks_log_evidence,
     factorise,
     fill_blocks,
+    fill_graded,
     fill_lower,
     forward,
     log_evidence,
@@ -98,7 +99,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     evaluations, or −1 if the evidence of the current point is not a number.
     """
     order, starts = group_order(chain.labels)
-    x, noise = own_inputs(setting, chain, order), entries(setting.noise, order)
+    x, noise, grade = rows(setting.x, order), entries(setting.noise, order), entries(chain.grade, order)
     r = entries(residual(setting, chain), order)
     d, ells = x.shape[1], priors.lengthscales
     theta, proposal, phi = np.empty(2 + ells), np.empty(2 + ells), chain.phi.copy()
@@ -107,7 +108,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
     for k in range(ells):
         theta[2 + k] = -0.5 * math.log(2.0 * phi[k])
     rho, trial = np.empty(cells(starts)), np.empty(cells(starts))
-    fill_blocks(setting.kernel, x, starts, phi, rho)
+    fill_blocks(setting.kernel, x, grade, starts, phi, rho)
     value = scales_log_prior(theta, priors)
     value += blocks_log_evidence(rho, r, noise, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
     if math.isnan(value):
@@ -136,7 +137,7 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
                 if rough:
                     for k in range(d):
                         phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, ells - 1)])
-                    fill_blocks(setting.kernel, x, starts, phi, trial)
+                    fill_blocks(setting.kernel, x, grade, starts, phi, trial)
                 sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
                 at += blocks_log_evidence(trial if rough else rho, r, noise, starts, sigma2, tau2, setting.shape)
                 evaluations += 1
@@ -165,13 +166,14 @@ def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int,
     The step divides all shared length-scales by a power of ROUGHER, whose exponent is drawn from a law that is
     symmetric about zero; in log ℓ it is a translation. With the grades summed out, a surface can keep its own
     length-scales by changing its grade, or keep its grade and change its length-scales. Moves of grades alone, or of
-    length-scales alone, do not connect these modes of the posterior. Returns how often a step was tried, and how often
-    it was accepted: once or not at all.
+    length-scales alone, do not connect these modes of the posterior. The evidence of a flat surface does not change
+    with the step. Returns how often a step was tried, and how often it was accepted: once or not at all.
     """
     grades = setting.grades.size
     if grades == 1:
         return 0, 0
-    step, change = int(rng.random() * (grades - 1)) + 1, 0.0
+    rough = min(grades, FLAT)
+    step, change = int(rng.random() * (rough - 1)) + 1, 0.0
     if rng.random() < 0.5:
         step = -step
     for k in range(priors.lengthscales):
@@ -182,13 +184,15 @@ def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int,
         step, change = 0, 0.0
     order, starts = group_order(chain.labels)
     groups, first = starts.size - 1, min(step, 0)
-    log_p = levels_log_evidence(setting, chain, order, starts, first, grades + abs(step))
+    levels = rough + abs(step)
+    log_p = levels_log_evidence(setting, chain, order, starts, first, levels)
     here, there = np.empty((groups, grades)), np.empty((groups, grades))
     for group in range(groups):
+        crowded = starts[group + 1] - starts[group] > setting.most
         for g in range(grades):
-            log_prior = math.log(setting.grades[g])
-            here[group, g] = log_prior + log_p[group, g - first]
-            there[group, g] = log_prior + log_p[group, g + step - first]
+            log_prior = -np.inf if g == FLAT and crowded else math.log(setting.grades[g])
+            here[group, g] = log_prior + log_p[group, g - first if g < rough else levels]
+            there[group, g] = log_prior + log_p[group, g + step - first if g < rough else levels]
         change += log_total(there[group]) - log_total(here[group])
     accepted = 0
     if step != 0 and -rng.standard_exponential() < change:
@@ -206,18 +210,24 @@ def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int,
 def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first: int, count: int) -> Any:
     """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
 
-    Shape (surfaces, count); 0 for a surface of one observation, whose evidence does not depend on length-scales.
+    Shape (surfaces, count + 1), where the last column is for flat surfaces, if there may be any. 0 for a surface of one
+    observation, whose evidence does not depend on the grade, less what all grades have in common.
     """
     x, noise = rows(setting.x, order), entries(setting.noise, order)
     r = entries(residual(setting, chain), order)
-    out = np.zeros((starts.size - 1, count))
+    columns = count + (setting.grades.size > FLAT)
+    out = np.zeros((starts.size - 1, count + 1))
     for group in range(starts.size - 1):
         lo, m = starts[group], starts[group + 1] - starts[group]
         if m == 1:
             continue
         cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
-        for level in range(count):
-            fill_lower(setting.kernel, ROUGHER ** (first + level) * x[lo : lo + m], chain.phi, chain.scales[0], cov)
+        for level in range(columns):
+            own = x[lo : lo + m]
+            if level < count:
+                fill_lower(setting.kernel, ROUGHER ** (first + level) * own, chain.phi, chain.scales[0], cov)
+            else:
+                fill_graded(setting.kernel, FLAT, own, chain.phi, chain.scales[0], cov)
             log_det = factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
             out[group, level] = log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, setting.shape)
     return out

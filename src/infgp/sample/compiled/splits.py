@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import ROUGHER
+from infgp.core.model import FLAT
 from infgp.core.odds import log_tilt
 from infgp.core.places import log_cohesion
-from infgp.sample.compiled.chain import cells, entries, group_order, own_inputs, relabel, residual, rows
+from infgp.sample.compiled.chain import cells, entries, group_order, relabel, residual, rows
 from infgp.sample.compiled.densities import (
     blocks_log_evidence,
     dot,
@@ -181,8 +181,8 @@ def rest_log_evidence(setting: Any, chain: Any, r: Any, rest: Any, tau2: float, 
     """Log evidence of the surfaces of the observations `rest`, with another noise variance and length-scales."""
     by_label, starts = group_order(entries(chain.labels, rest))
     others = entries(rest, by_label)
-    rho, noise = np.empty(cells(starts)), entries(setting.noise, others)
-    fill_blocks(setting.kernel, own_inputs(setting, chain, others), starts, phi, rho)
+    rho, noise, grade = np.empty(cells(starts)), entries(setting.noise, others), entries(chain.grade, others)
+    fill_blocks(setting.kernel, rows(setting.x, others), grade, starts, phi, rho)
     value: float = blocks_log_evidence(rho, entries(r, others), noise, starts, chain.scales[0], tau2, setting.shape)
     return value
 
@@ -194,6 +194,15 @@ def log_seats(sides: Any) -> float:
     for side in sides:
         second += side
     return math.lgamma(second) + math.lgamma(sides.size - second)
+
+
+@jit()
+def crowded(sides: Any, first: int, second: int, most: int) -> bool:
+    """Whether one of two surfaces, of the grades `first` and `second`, is flat and has more than `most` members."""
+    size = 0
+    for side in sides:
+        size += side
+    return (first == FLAT and sides.size - size > most) or (second == FLAT and size > most)
 
 
 @jit()
@@ -251,11 +260,13 @@ def split_or_merge(
     cov, r_pool, noise = np.empty((2, m, m)), entries(r, pool), entries(setting.noise, pool)
     x_pool = rows(setting.x, pool)
     kept, other = chain.grade[i], (fresh if splits else chain.grade[j])
-    fill_covariance(setting.kernel, x_pool * ROUGHER**kept, phi_apart, sigma2, cov[0])
+    if kept == FLAT and m > setting.most:
+        return False
+    fill_covariance(setting.kernel, kept, x_pool, phi_apart, sigma2, cov[0])
     if other == kept:
         cov[1] = cov[0]
     else:
-        fill_covariance(setting.kernel, x_pool * ROUGHER**other, phi_apart, sigma2, cov[1])
+        fill_covariance(setting.kernel, other, x_pool, phi_apart, sigma2, cov[1])
     order = outward(x_pool, phi_apart, int(np.searchsorted(pool, i)), int(np.searchsorted(pool, j)))
     sides, forced = np.empty(m, dtype=np.int64), np.empty(0 if splits else m, dtype=np.int64)
     for p in range(forced.size):
@@ -265,9 +276,11 @@ def split_or_merge(
         order, forced, uniforms[:m], r_pool, cov, apart, noise, setting.shape,
         edges, setting.places, setting.local, spatial, sides,
     )  # fmt: skip
+    if crowded(sides, kept, other, setting.most):
+        return False
     log_ratio += evidence
     if stretch > 0.0:
-        fill_covariance(setting.kernel, x_pool * ROUGHER**kept, phi_together, sigma2, cov[0])
+        fill_covariance(setting.kernel, kept, x_pool, phi_together, sigma2, cov[0])
     whole = np.array([0, m])
     log_ratio -= blocks_log_evidence(cov[0].reshape(m * m), r_pool, noise, whole, 1.0, together, setting.shape)
     cut = 0
@@ -335,8 +348,9 @@ def reallocate(
     m = pool.size
     cov, r_pool, noise = np.empty((2, m, m)), entries(r, pool), entries(setting.noise, pool)
     x_pool = rows(setting.x, pool)
-    fill_covariance(setting.kernel, x_pool * ROUGHER ** chain.grade[i], chain.phi, sigma2, cov[0])
-    fill_covariance(setting.kernel, x_pool * ROUGHER ** chain.grade[j], chain.phi, sigma2, cov[1])
+    kept, other = chain.grade[i], chain.grade[j]
+    fill_covariance(setting.kernel, kept, x_pool, chain.phi, sigma2, cov[0])
+    fill_covariance(setting.kernel, other, x_pool, chain.phi, sigma2, cov[1])
     order = outward(x_pool, chain.phi, int(np.searchsorted(pool, i)), int(np.searchsorted(pool, j)))
     edges = edges_within(setting.places.near, pool)
     now, sides, free = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -346,6 +360,8 @@ def reallocate(
         order, free, uniforms[:m], r_pool, cov, moved, noise, setting.shape,
         edges, setting.places, setting.local, spatial, sides,
     )  # fmt: skip
+    if crowded(sides, kept, other, setting.most):
+        return False
     log_ratio = evidence + log_seats(sides) - log_q
     log_q, evidence = grow(
         order, now, uniforms[:m], r_pool, cov, tau2, noise, setting.shape,
@@ -363,7 +379,6 @@ def reallocate(
         log_ratio -= log_tilt(labels, setting.odds)
     if not threshold < log_ratio:
         return False
-    kept, other = chain.grade[i], chain.grade[j]
     for p in range(m):
         labels[pool[order[p]]] = second if sides[p] == 1 else first
         chain.grade[pool[order[p]]] = other if sides[p] == 1 else kept

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.sample.compiled.chain import entries, group_order, own_inputs, rows
-from infgp.sample.compiled.densities import dot, factorise, fill_lower, forward
+from infgp.sample.compiled.chain import entries, group_order, rows
+from infgp.sample.compiled.densities import dot, factorise, fill_graded, forward
 
 
 @jit()
@@ -28,11 +28,12 @@ def draw_trend(rng: Any, setting: Any, chain: Any, priors: Any) -> None:
         precision[k, k] = weight[k] - least  # `factorise` adds it again, and lets no pivot fall below
         shift[k] = weight[k] * priors.trend_mean[k]
     order, starts = group_order(chain.labels)
-    x, h, noise = own_inputs(setting, chain, order), rows(setting.h, order), entries(setting.noise, order)
+    x, h, noise = rows(setting.x, order), rows(setting.h, order), entries(setting.noise, order)
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
         cov, factor, column, u = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty((p + 1, m))
-        fill_lower(setting.kernel, x[lo : lo + m], chain.phi, chain.scales[0], cov)
+        grade = chain.grade[order[lo]]
+        fill_graded(setting.kernel, grade, x[lo : lo + m], chain.phi, chain.scales[0], cov)
         factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
         for k in range(p + 1):
             for a in range(m):

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from infgp.core.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
-from infgp.core.model import Data, Model, State, by_label, grades_from_prior
+from infgp.core.model import Data, Model, State, by_label, grades_from_prior, most_flat
 from infgp.core.partition import IntArray
 from infgp.errors import NumericalError
 from infgp.sample import compiled
@@ -50,7 +50,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     r = data.y - data.h @ state.beta
     prior, kernel = np.empty((len(model.grades), n, n)), KERNEL_CODE[model.kernel]
     for g in np.union1d(state.observed_grades, fresh):
-        compiled.fill_covariance(kernel, compiled.ROUGHER**g * data.x, state.phi[0], float(state.sigma2[0]), prior[g])
+        compiled.fill_covariance(kernel, g, data.x, state.phi[0], float(state.sigma2[0]), prior[g])
     limit = DRIFT_LIMIT * float(np.max(np.abs(r)))
     for parts in (*PARTS, n):  # the last has a factorisation for each visit, so that nothing accumulates
         labels, grade, drift = state.labels, state.observed_grades, 0.0
@@ -127,6 +127,7 @@ def _visit(
         data.places,
         model.local,
         data.seating.odds(state.odds),
+        most_flat(n),
     )
     if not changed:
         return labels, 0.0

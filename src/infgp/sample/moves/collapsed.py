@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, by_label
+from infgp.core.model import Data, Model, State, by_label, most_flat
 from infgp.core.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, Normal, UniformPhi
 from infgp.errors import InvalidInputError
 from infgp.sample import compiled
@@ -44,6 +44,7 @@ def changed(
         places=data.places,
         odds=data.seating.odds(state.odds),
         grades=np.array(model.grades),
+        most=most_flat(data.y.size),
     )
     change(setting, chain)
     sigma2, tau2, nu = chain.scales
