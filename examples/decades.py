@@ -1,4 +1,4 @@
-"""Losses over eight decades, with a fixed map of the rewards and with a learned one: python examples/decades.py
+"""Losses over eight decades, as they are and through the map that is learned by default: python examples/decades.py
 
 A loss runs from 1e-5, at the best setting, to a thousand, and its noise is in proportion to it. In plain units all good
 settings look alike.
@@ -10,7 +10,7 @@ import infgp
 
 #: Evaluations of one search.
 EVALUATIONS = 50
-#: Searches with each map; the median of their results is printed.
+#: Searches of each kind; the median of their results is printed.
 SEARCHES = 3
 #: The best setting.
 BEST = {"rate": 0.01, "momentum": 0.7}
@@ -38,6 +38,6 @@ def search(warp: str | None, seed: int) -> float:
 
 if __name__ == "__main__":
     print(f"The best expected loss is {expected(**BEST):.1e}.")
-    for warp in (None, "learned"):
+    for warp in (None, "auto"):
         losses = [search(warp, seed) for seed in range(SEARCHES)]
         print(f"warp={warp!r:10}: expected loss at the recommendation {np.median(losses):.1e}")

@@ -2,7 +2,7 @@
 
 As in `studies.robust_regret`, with more functions and with the non-stationary factor of `infgp.bench.tasks.noisy`.
 Compared are infgp with both goals, the search along the way for the dominant surface, with one surface (an ordinary
-GP), that with rewards bent as for infgp, the paper's Algorithm 1, and peers.
+GP), that with the warp learned as for infgp, the paper's Algorithm 1, and peers.
 
     python -m studies.regimes [--seeds 10] [--tasks a,b] [--methods a,b] [--jobs 2]     # goes on where it stopped
     python -m studies.regimes --quick       # 15 evaluations of four tasks; writes nothing
@@ -127,7 +127,7 @@ STUDY = Study(
     text=__doc__,
     tasks=TASKS,
     methods=(
-        *("infgp-final", "infgp", "infgp-ignore", "infgp-main", "infgp-one", "infgp-one-final", "infgp-one-bent"),
+        *("infgp-final", "infgp", "infgp-ignore", "infgp-main", "infgp-one", "infgp-one-final", "infgp-one-warped"),
         "infgp-algorithm-1",
         *("botorch-logei", "botorch-winsorised", "botorch-warped", "optuna-tpe"),
     ),

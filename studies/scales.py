@@ -25,7 +25,7 @@ from infgp.bench.tasks.scales import SCALES
 
 ALL = METHODS | VARIANTS | FITTED | PEERS
 #: infgp in its forms, of which one surface is an ordinary GP in the same code.
-OWN = ("infgp", "infgp-final", "infgp-warped", "infgp-final-warped", "infgp-one")
+OWN = ("infgp", "infgp-final", "infgp-unwarped", "infgp-final-unwarped", "infgp-one")
 #: What infgp is compared with.
 OTHERS = ("optuna-tpe", "optuna-gp", "botorch-winsorised", "cma-es", "hebo", "random")
 #: Smallest regret that counts, in median regrets of a uniform point of the task.
@@ -152,7 +152,7 @@ STUDY = Study(
     table=tables,
     seeds=3,
     quick=("decades-sphere-d2",),
-    quick_methods=("infgp-final-warped", "optuna-tpe", "random"),
+    quick_methods=("infgp-final", "optuna-tpe", "random"),
     quick_steps=20,
 )
 

@@ -23,8 +23,8 @@ REFERENCE = "infgp"
 CHANGED = (
     "infgp-ignore",
     "infgp-no-regions",
-    "infgp-unbent",
-    "infgp-one-bent",
+    "infgp-unwarped",
+    "infgp-one-warped",
     "infgp-gradients",
     "infgp-long-lengthscales",
     "infgp-estimator-priors",

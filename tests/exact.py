@@ -64,7 +64,7 @@ def learned_from(states, data, model, failed=None):
     """What a search knows, from states and data in the model's units."""
     none = np.empty((0, data.x.shape[1]))
     series = Series(data.x, data.y, data.noise, none if failed is None else failed)
-    return Learned(series, WarmChain(tuple(states), data.y.size, RewardScale(0.0, 1.0)), model, bent=False)
+    return Learned(series, WarmChain(tuple(states), data.y.size, RewardScale(0.0, 1.0)), model)
 
 
 def regional_case():

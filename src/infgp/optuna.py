@@ -104,7 +104,7 @@ class InfGPSampler(BaseSampler):
         of surfaces and ν as user attributes.
     objective, outliers, target, goal, acquisition, exploration, gradients, kernel, ard, surfaces, regions
         As in :class:`infgp.Optimizer`; so are the last five.
-    surface_scales, odds, priors, bend, warp
+    surface_scales, odds, priors, warp
 
     Examples
     --------
@@ -139,8 +139,7 @@ class InfGPSampler(BaseSampler):
         surface_scales: str = "own",
         odds: str = "kriged",
         priors: Priors | None = None,
-        bend: bool | None = None,
-        warp: str | None = None,
+        warp: str | None = "auto",
     ) -> None:
         self._options: dict[str, Any] = {
             "n_initial": n_startup_trials,
@@ -158,7 +157,6 @@ class InfGPSampler(BaseSampler):
             "surface_scales": surface_scales,
             "odds": odds,
             "priors": priors,
-            "bend": bend,
             "warp": warp,
         }
         if n_startup_trials is not None:

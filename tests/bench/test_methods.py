@@ -243,8 +243,9 @@ def test_variants_have_their_options():
     options = run.optimizer.to_json()["options"]
     assert (options["target"], options["acquisition"]) == ("surface", "thompson")
     assert VARIANTS["infgp-ignore"].start(2, 0).optimizer.to_json()["options"]["outliers"] == "ignore"
-    warped = [VARIANTS[n].start(2, 0).optimizer.to_json()["options"] for n in ("infgp-warped", "infgp-final-warped")]
-    assert [(options["warp"], options["goal"]) for options in warped] == [("learned", "along"), ("learned", "final")]
+    names = "infgp-unwarped", "infgp-final-unwarped"
+    straight = [VARIANTS[name].start(2, 0).optimizer.to_json()["options"] for name in names]
+    assert [(options["warp"], options["goal"]) for options in straight] == [(None, "along"), (None, "final")]
     assert set(OPTIONS) < set(VARIANTS)
 
 

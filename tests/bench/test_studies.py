@@ -15,7 +15,7 @@ REPO = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.stem != "__init__")
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
-    "diagnosis": ["--methods", "ts-bent"],
+    "diagnosis": ["--methods", "ts-warped"],
     "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
     "objectives": ["--methods", "infgp-objective-final,replicates,random"],
@@ -24,8 +24,8 @@ CHEAP = {
     "recommendations": [],
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],
-    "scales": ["--methods", "infgp-final-warped,optuna-tpe,random"],
-    "search_variants": ["--methods", "infgp,infgp-unbent"],
+    "scales": ["--methods", "infgp-final,optuna-tpe,random"],
+    "search_variants": ["--methods", "infgp,infgp-unwarped"],
     "laws": [],
     "start_independence": [],
 }

@@ -88,16 +88,13 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
         "gradients": [True],
         "ard": [False],
         "odds": ["smooth"],
-        "bend": [True, False],
-        "warp": ["learned"],
+        "warp": ["learned", None],
     }
     drawn = {name: values[rng.integers(len(values))] for name, values in rare.items() if rng.random() < 0.2}
     if "gradients" in drawn and rng.random() < 0.7:  # it takes long
         del drawn["gradients"]
     if "gradients" in drawn:  # the knowledge gradient has none
         drawn["goal"] = "along"
-    if "warp" in drawn:  # two ways to map rewards
-        drawn.pop("bend", None)
     if "objective" in drawn:  # the dominant surface has none
         drawn.pop("target", None)
     return drawn

@@ -4,23 +4,24 @@ import numpy as np
 import pytest
 
 from infgp.core.model import Data
-from infgp.core.rewardmap import BentScale
+from infgp.core.rewardmap import WarpedScale
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
+from infgp.core.warp import Warp
 from infgp.predict.functionals import Aim, Objective
 from infgp.predict.lessons import lessons
 from infgp.predict.objectives import ObjectiveLaw
 from tests.search.test_improvement import case
 
 STRAIGHT = RewardScale(2.0, 3.0)
-BENT = BentScale(STRAIGHT, 90.0)
+WARPED = WarpedScale(STRAIGHT, Warp(-2.5, 0.3), 90.0)
 AIMS = {
     "ignore": Aim(Objective(), STRAIGHT, outliers="ignore"),
     "main": Aim(Objective(), STRAIGHT, target="main"),
     "mean": Aim(Objective(), STRAIGHT),
-    "mean, bent": Aim(Objective(), BENT),
-    "quantile": Aim(Objective("quantile", 0.2), BENT),
-    "probability, minimise": Aim(Objective("probability", -3.0), BENT, -1.0),
+    "mean, warped": Aim(Objective(), WARPED),
+    "quantile": Aim(Objective("quantile", 0.2), WARPED),
+    "probability, minimise": Aim(Objective("probability", -3.0), WARPED, -1.0),
 }
 every_aim = pytest.mark.parametrize("aim", AIMS.values(), ids=AIMS)
 

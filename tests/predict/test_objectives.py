@@ -8,11 +8,12 @@ from infgp import Law
 from infgp.core.model import Data, Model, State
 from infgp.core.priors import Priors
 from infgp.core.remainder import Remainder
-from infgp.core.rewardmap import BentScale
+from infgp.core.rewardmap import WarpedScale
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
+from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError
-from infgp.predict.functionals import Aim, Functional, Objective, influence, plausible
+from infgp.predict.functionals import Aim, Functional, Objective, drawn_in, expected, influence, plausible
 from infgp.predict.mixture import Mixture
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
@@ -20,7 +21,9 @@ from infgp.predict.targets import TargetLaw
 from tests.exact import central_differences
 
 STRAIGHT = RewardScale(2.0, 3.0)
-BENT = BentScale(STRAIGHT, 90.0)
+#: A warp that draws good rewards together, and one that draws bad ones together.
+WARPED = WarpedScale(STRAIGHT, Warp(-2.5, 0.3), 90.0)
+DECADES = WarpedScale(STRAIGHT, Warp(3.0, 1e-3), 90.0)
 MEAN, QUANTILE, CVAR = Objective(), Objective("quantile", 0.2), Objective("cvar", 0.3)
 #: Thresholds are in the user's units, with the user's sign.
 CHANCE, COST = Objective("probability", 3.0), Objective("probability", -3.0)
@@ -29,31 +32,37 @@ LARGEST_Z = 5.5
 
 AIMS = {
     "mean": Aim(MEAN, STRAIGHT),
-    "mean, bent": Aim(MEAN, BENT),
+    "mean, warped": Aim(MEAN, WARPED),
+    "mean over decades": Aim(MEAN, DECADES),
+    "mean, minimise": Aim(MEAN, WARPED, -1.0),
     "quantile": Aim(QUANTILE, STRAIGHT),
-    "quantile, bent": Aim(QUANTILE, BENT),
-    "quantile, minimise": Aim(QUANTILE, BENT, -1.0),
+    "quantile, warped": Aim(QUANTILE, WARPED),
+    "quantile, minimise": Aim(QUANTILE, WARPED, -1.0),
     "cvar": Aim(CVAR, STRAIGHT),
     "cvar, minimise": Aim(CVAR, STRAIGHT, -1.0),
     "probability": Aim(CHANCE, STRAIGHT),
-    "probability, bent": Aim(CHANCE, BENT),
-    "probability, minimise": Aim(COST, BENT, -1.0),
+    "probability, warped": Aim(CHANCE, WARPED),
+    "probability, minimise": Aim(COST, WARPED, -1.0),
 }
 every_aim = pytest.mark.parametrize("aim", AIMS.values(), ids=AIMS)
-#: For a mean of bent rewards, the mean of the bent rewards is unbent; what that misses is left to the remainder.
-EXACT = {name: aim for name, aim in AIMS.items() if name != "mean, bent"}
+#: A mean of warped rewards follows surfaces in the model's units, and what that misses is left to the remainder.
+EXACT = {name: aim for name, aim in AIMS.items() if aim.objective.kind != "mean" or aim.rewards is STRAIGHT}
 every_exact_aim = pytest.mark.parametrize("aim", EXACT.values(), ids=EXACT)
-
 
 #: What is left over, at three points: nothing.
 NOTHING = np.zeros(3)
 
 
 def mixture(sharp=1.0):
-    """Two modes, a bulk with a rare wide component, and a bulk on the exponential parts of the bend."""
+    """Two modes, a bulk with a rare wide component, and a bulk where warps are steep or flat."""
     weights = np.array([[0.5, 0.4, 0.1], [0.9, 0.07, 0.03], [0.3, 0.2, 0.5]])
     means = np.array([[-1.0, 0.8, 0.0], [0.3, 1.0, -0.4], [2.6, -1.9, 0.5]])
     return Mixture(weights, means, sharp * np.array([[0.3, 0.5, 1.0], [0.4, 2.0, 6.0], [0.6, 0.8, 1.0]]))
+
+
+def alone(mix, label):
+    """The law of one surface of a mixture."""
+    return Mixture(np.ones((3, 1)), mix.means[:, [label]], mix.variances[:, [label]])
 
 
 # --- The functional of a law ------------------------------------------------------------------------------------------
@@ -66,9 +75,14 @@ def test_values_are_those_of_the_law(aim):
     user, _ = aim.to_user(Functional.of(aim, mix, np.zeros((3, 3)), NOTHING).value, np.zeros(3))
     law, number = Law(mix, aim.rewards, aim.sign), aim.objective.number
     if aim.objective.kind == "mean":
-        assert user == pytest.approx(aim.sign * aim.rewards.from_standard(mix.mean()))
+        parts = [Law(alone(mix, label), aim.rewards).mean for label in range(3)]  # by integration over the noise
+        z = np.einsum("ic,ic->i", mix.weights, aim.rewards.to_standard(np.array(parts).T))
+        assert user == pytest.approx(aim.sign * aim.rewards.from_standard(z), rel=1e-6)
+        naive = aim.sign * aim.rewards.from_standard(mix.mean())
         if aim.rewards is STRAIGHT:
             assert user == pytest.approx(law.mean)
+        else:
+            assert np.max(np.abs(user - naive)) > 0.1  # the mean is not that of a middle
     elif aim.objective.kind == "quantile":
         assert user == pytest.approx(law.quantile([number])[:, 0], rel=1e-6)
     elif aim.objective.kind == "cvar":
@@ -94,9 +108,9 @@ def test_derivatives_by_the_means_of_the_surfaces(aim):
         assert by_spread[:, label] == pytest.approx((up - down) / (2.0 * step), rel=1e-4, abs=1e-6)
 
 
-def test_derivatives_of_the_worst_share_where_rewards_are_bent():
-    """They take the slope of the bend at the surface, which is exact where there is little noise about it."""
-    aim, mix, spread, step = Aim(CVAR, BENT), mixture(1e-4), np.zeros((3, 3)), 1e-5
+def test_derivatives_of_the_worst_share_where_rewards_are_warped():
+    """They take the slope of the warp at the surface, which is exact where there is little noise about it."""
+    aim, mix, spread, step = Aim(CVAR, WARPED), mixture(1e-4), np.zeros((3, 3)), 1e-5
     got = Functional.of(aim, mix, spread, NOTHING).by_mean
     for label in range(3):
         shift = step * np.eye(3)[label]
@@ -122,6 +136,15 @@ def with_point(mix, z, share):
     return Mixture(*(np.column_stack((part, np.full(3, e))) for part, e in zip(parts, extra, strict=True)))
 
 
+def missed(aim, mix, z):
+    """What the functional misses, before large gaps of a mean are drawn in."""
+    found = influence(aim, mix, z)
+    if aim.objective.kind != "mean" or aim.rewards is STRAIGHT:
+        return found
+    rate = aim.rewards.growth(expected(aim.rewards, mix)[0])
+    return np.sinh(rate * found) / rate
+
+
 @every_exact_aim
 def test_what_is_missed_is_the_derivative_towards_a_point_mass(aim):
     """Of the worst share, only above the quantile: below it, the level is missed alike by all rewards."""
@@ -131,7 +154,7 @@ def test_what_is_missed_is_the_derivative_towards_a_point_mass(aim):
         at, spread = np.full(3, z), np.zeros((3, 3))
         now = Functional.of(aim, mix, spread, NOTHING)
         moved = Functional.of(aim, with_point(mix, at, share), np.zeros((3, 4)), NOTHING).value
-        got, wanted = now.by_rest * influence(aim, mix, at), (moved - now.value) / share
+        got, wanted = now.by_rest * missed(aim, mix, at), (moved - now.value) / share
         counts = np.full(3, True)
         if aim.objective.kind == "cvar":
             counts = at > mix.quantile_at(np.full(3, aim.level))
@@ -140,13 +163,17 @@ def test_what_is_missed_is_the_derivative_towards_a_point_mass(aim):
     assert checked >= 6
 
 
-@every_exact_aim
-def test_what_is_missed_has_mean_zero_under_the_law(aim, rng):
+@every_aim
+def test_what_is_missed_has_the_mean_under_the_law_that_is_wrong_with_the_value(aim, rng):
     mix, n = mixture(), 4000
     drawn = Law(mix, RewardScale(0.0, 1.0)).sample(n, rng)
     for i in range(3):
         row = Mixture(*(np.tile(part[i], (n, 1)) for part in (mix.weights, mix.means, mix.variances)))
-        found = influence(aim, row, drawn[i])
+        found = missed(aim, row, drawn[i])
+        if aim.objective.kind == "mean":  # surfaces are averaged in the model's units, and the rest is missed
+            middle = expected(aim.rewards, row)[0]
+            wrong = Law(row, aim.rewards).mean - aim.rewards.from_standard(middle)
+            found = found - wrong * np.exp(-aim.rewards.log_slope(middle))
         error = found.std() / np.sqrt(n)
         assert error > 0.0
         assert abs(found.mean()) < LARGEST_Z * error
@@ -165,6 +192,53 @@ def test_derivatives_by_what_is_left_over(aim):
         everything = Functional.of(aim, mix, spread, NOTHING + 9.0).value
         assert np.isfinite(everything).all()
         assert (everything > got.value).all()
+
+
+@pytest.mark.parametrize("aim", [AIMS["mean"], AIMS["mean, warped"], AIMS["mean over decades"]])
+def test_the_mean_is_that_of_drawn_rewards(aim, rng):
+    """For one surface, in the model's units: from rewards that are drawn and not integrated."""
+    n = 200_000
+    for label in range(3):
+        mix = alone(mixture(), label)
+        drawn = Law(mix, aim.rewards).sample(n, rng)
+        mean, error = drawn.mean(axis=1), LARGEST_Z * drawn.std(axis=1) / np.sqrt(n)
+        value = Functional.of(aim, mix, np.zeros((3, 1)), NOTHING).value
+        low, high = aim.rewards.to_standard(mean - error), aim.rewards.to_standard(mean + error)
+        assert ((low < value) & (value < high)).all()
+        assert (high - low < 0.3).all()
+
+
+def test_what_is_left_over_of_a_mean_is_in_the_units_of_the_model():
+    """A rest of one moves the mean by as much as a reward of one more in the model's units, whatever the warp."""
+    for aim in (AIMS["mean"], AIMS["mean, warped"], AIMS["mean over decades"]):
+        without, some = (Functional.of(aim, mixture(), np.zeros((3, 3)), NOTHING + r).value for r in (0.0, 0.7))
+        assert some - without == pytest.approx(np.full(3, 0.7))
+
+
+def test_large_gaps_are_drawn_in():
+    gap, rate = np.array([-1e6, -3.0, -1e-4, 0.0, 1e-4, 3.0, 1e6]), np.full(7, 2.0)
+    found = drawn_in(gap, rate)
+    assert (np.diff(found) > 0.0).all()
+    assert found == pytest.approx(-found[::-1])
+    assert (np.abs(found) <= np.abs(gap)).all()
+    assert found[2:5] == pytest.approx(gap[2:5], rel=1e-6)  # small ones count as they are
+    assert found[-1] == pytest.approx(np.log(2.0 * 2.0 * 1e6) / 2.0)  # and large ones by their logarithm
+    assert drawn_in(gap, np.zeros(7)) == pytest.approx(gap, rel=1e-6)
+    assert drawn_in(gap, np.full(7, 1e-300)) == pytest.approx(gap, rel=1e-6)
+    assert np.isfinite(drawn_in(np.array([1e300, -1e300]), np.array([1e3, 0.0]))).all()
+
+
+def test_gaps_of_a_warped_mean_are_drawn_in_as_its_slope_grows():
+    """One reward that is better by decades counts as some units of the model, and not as millions."""
+    mix = Mixture(np.ones((2, 1)), np.array([[-1.0], [-1.0]]), np.full((2, 1), 0.01))
+    at = np.array([-0.9, 6.0])
+    near, far = influence(AIMS["mean, warped"], mix, at)
+    middle = expected(WARPED, mix)[0][0]
+    assert near == pytest.approx(-0.9 - middle, abs=0.01)
+    linear = (WARPED.from_standard(at[1]) - WARPED.from_standard(middle)) / np.exp(WARPED.log_slope(middle))
+    rate = WARPED.growth(middle)
+    assert far == pytest.approx(np.arcsinh(rate * linear) / rate)
+    assert 4.0 < far < 0.5 * linear
 
 
 def test_one_reward_unlike_all_others_counts_no_more_than_they_do():
@@ -217,18 +291,17 @@ def test_what_is_left_over_is_learned(at):
     given, aim = case(n=60), AIMS["mean"]
     law, plain = ObjectiveLaw.of(given, aim), ObjectiveLaw.of(given, replace(aim, outliers="ignore"))
     surfaces = plain.natural(given.data.x)[0]
-    missed = plausible(STRAIGHT.from_standard(given.data.y) - surfaces, 3.0)
-    left = Remainder.of(given.data.patterns, missed)
+    left = Remainder.of(given.data.patterns, plausible(given.data.y - surfaces, 1.0))
     assert law.remainder.flat == pytest.approx(left.flat)
     assert law.natural(at)[0] == pytest.approx(plain.natural(at)[0] + left(at)[0] + left.centre)
     wanted = plain.natural(at)[1] + left(at)[1] + left.flat * left.spread
     assert law.natural(at)[1] == pytest.approx(wanted)
-    assert STRAIGHT.from_standard(law.mean(at)) == pytest.approx(law.natural(at)[0] - left.centre)
+    assert law.mean(at) == pytest.approx(law.natural(at)[0] - left.centre)
     ends = np.array([[0.1, 0.5], [0.9, 0.5]])
     safe, risky = law.natural(ends)[0]
     believed = plain.natural(ends)[0]
     assert believed[1] > believed[0]
-    assert safe > risky + 1.0
+    assert safe > risky + 0.33
 
 
 @every_aim
@@ -254,7 +327,7 @@ def test_a_reward_with_much_known_noise_counts_little():
     assert abs(doubted) < 1e-3
 
 
-@pytest.mark.parametrize("rewards", [STRAIGHT, BENT], ids=["straight", "bent"])
+@pytest.mark.parametrize("rewards", [STRAIGHT, WARPED], ids=["straight", "warped"])
 def test_without_outliers_the_mean_is_the_weighted_sum_of_the_surfaces(rewards, at):
     given, aim = case(), Aim(MEAN, rewards, outliers="ignore")
     law, target = ObjectiveLaw.of(given, aim), TargetLaw.of(given, "expected")
@@ -272,7 +345,7 @@ def test_without_outliers_the_mean_is_the_weighted_sum_of_the_surfaces(rewards, 
 
 @pytest.mark.parametrize("target", ["main", "surface"])
 def test_surfaces_are_followed_where_they_are_the_target(target, at):
-    given, aim = case(), Aim(MEAN, BENT, target=target)
+    given, aim = case(), Aim(MEAN, WARPED, target=target)
     drawn, path = (
         draw_objective(np.random.default_rng(4), given, aim),
         draw_path(np.random.default_rng(4), given, target),
@@ -283,7 +356,7 @@ def test_surfaces_are_followed_where_they_are_the_target(target, at):
 
 
 def test_moments_of_drawn_objectives_are_those_of_the_law(rng, at, monkeypatch):
-    """For a mean of rewards that are not bent, where all is linear."""
+    """For a mean of rewards that are not warped, where all is linear."""
     monkeypatch.setattr("infgp.core.remainder.FEATURES", 48)  # moments are exact for any number
     monkeypatch.setattr("infgp.predict.paths.FEATURES", 48)
     given, aim = case(), AIMS["mean"]
@@ -329,8 +402,8 @@ def test_minimising_mirrors_maximising(at):
         ("mean", "mean"),
         ("median", "median"),
     ):
-        costs = MeanObjective.of([given], Aim(Objective.parse(high), BENT, -1.0))
-        gains = MeanObjective.of([given], Aim(Objective.parse(low), BENT))
+        costs = MeanObjective.of([given], Aim(Objective.parse(high), WARPED, -1.0))
+        gains = MeanObjective.of([given], Aim(Objective.parse(low), WARPED))
         assert np.array_equal(costs(at), gains(at))
         sign = 1.0 if high[0] == "probability" else -1.0
         assert costs.moments(at)[0] == pytest.approx(sign * gains.moments(at)[0])

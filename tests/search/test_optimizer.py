@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 import infgp.search.optimizer
 import infgp.search.proposal
 from infgp.core.priors import LogNormal
-from infgp.core.rewardmap import BentScale
-from infgp.core.scaling import STRAIGHT, RewardScale, bend, unbend
+from infgp.core.rewardmap import WarpedScale
+from infgp.core.scaling import RewardScale
+from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError, NumericalError
 from infgp.predict.functionals import Aim, Objective
 from infgp.predict.objectives import MeanObjective
@@ -690,57 +691,29 @@ def test_fresh_processes_agree():
     assert len(set(outputs[0].splitlines())) == 13
 
 
-# --- Bent rewards -----------------------------------------------------------------------------------------------------
+# --- Units of rewards -------------------------------------------------------------------------------------------------
 
 
-def test_bending_is_monotone_and_undone():
-    z = np.sort(np.r_[np.linspace(-4.0, 4.0, 201), -1e6, 1e6])
-    bent = bend(z)
-    assert (np.diff(bent) > 0.0).all()
-    assert unbend(bent) == pytest.approx(z, rel=1e-9)
-    middle = (z >= STRAIGHT[0]) & (z <= STRAIGHT[1])
-    assert np.array_equal(bent[middle], z[middle])
-    slope = np.diff(bend(np.array(STRAIGHT)[:, None] + [-1e-6, 0.0, 1e-6])) / 1e-6
-    assert slope == pytest.approx(1.0, abs=1e-5)
-    assert np.isfinite(unbend(np.array([-1e5, 1e5]))).all()
-
-
-def bends(optimizer):
-    return optimizer.to_json()["options"]["bend"]
-
-
-def test_who_bends():
-    assert bends(Optimizer(LINE))
-    assert bends(Optimizer(LINE, target="surface", acquisition="thompson"))
-    assert bends(Optimizer(LINE, objective=("quantile", 0.1)))
-    assert not bends(Optimizer(LINE, surfaces=1))
-    assert not bends(Optimizer(LINE, bend=False))
-    assert bends(Optimizer(LINE, surfaces=1, bend=True))
-    with pytest.raises(InvalidInputError, match="bend"):
-        Optimizer(LINE, bend="yes")
-
-
-def test_what_the_model_sees_is_bent_unless_noise_is_known(handed):
+def test_what_is_handed_to_the_model_is_standardised(handed):
+    """A warp is a part of a state, and the data of the model are what all states have in common."""
     optimizer = started(steps=5)
     y = np.array([o.value for o in optimizer.observations])
     optimizer.ask()
-    standard = RewardScale.fit(y).to_standard(y)
-    assert handed[-1][0].y == pytest.approx(bend(standard))
-    assert not np.allclose(handed[-1][0].y, standard)
+    assert handed[-1][0].y == pytest.approx(RewardScale.fit(y).to_standard(y))
     optimizer.tell({"x": 0.9}, 0.0, noise_variance=0.1)
     optimizer.ask()
     y = np.append(y, 0.0)
     assert handed[-1][0].y == pytest.approx(RewardScale.fit(y).to_standard(y))
+    assert handed[-1][0].noise[-1] == pytest.approx(0.1 / RewardScale.fit(y).scale ** 2)
 
 
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_predictions_are_in_the_user_s_units(direction):
-    """A steep line, bent at both ends for the model: what comes out is the line."""
+    """A steep curve in large units, through whatever warp the model sees it: what comes out is the curve."""
     optimizer = Optimizer(LINE, direction, seed=0)
     x = np.linspace(0.0, 1.0, 15)
     for u in x:
         optimizer.tell({"x": u}, 1e3 * (u**3 - 0.2))
-    assert np.abs(bend(RewardScale.fit(1e3 * x**3).to_standard(1e3 * x**3))).max() < 2.9  # some are bent
     mean, std = optimizer.predict([{"x": u} for u in x])
     assert mean == pytest.approx(1e3 * (x**3 - 0.2), abs=40.0)
     assert (std < 100.0).all()
@@ -770,25 +743,30 @@ class Given:
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_moments_are_within_states_and_between_them_in_the_user_s_units(sign):
     scale, at = RewardScale(10.0, 3.0), np.zeros((2, 1))
+    warped = WarpedScale(scale, Warp(4.0, 0.01), 50.0)
     sd = np.sqrt((0.5**2 + 0.3**2) / 2.0 + 0.4**2)
-    for rewards in (scale, BentScale(scale, 50.0)):
-        aim = Aim(Objective(), rewards, sign)
+    for objective in (Objective(), Objective("quantile", 0.1)):  # in the model's units
+        aim = Aim(objective, scale, sign)
         mean, std = MeanObjective((Given(aim, -0.2, 0.5), Given(aim, 0.6, 0.3))).moments(at)
-        assert mean == pytest.approx(np.full(2, sign * 0.2))
-        assert std == pytest.approx(np.full(2, sd))
-    aim = Aim(Objective("quantile", 0.1), BentScale(scale, 50.0), sign)
-    mean, std = MeanObjective((Given(aim, -3.0, 0.01),)).moments(at)  # in the model's units, where rewards are bent
-    low, middle, high = 10.0 + 3.0 * unbend(np.array([-3.01, -3.0, -2.99]))
-    assert mean == pytest.approx(np.full(2, sign * middle))
-    assert std == pytest.approx(np.full(2, (high - low) / 2.0), rel=1e-3)
+        assert mean == pytest.approx(np.full(2, sign * (10.0 + 3.0 * 0.2)))
+        assert std == pytest.approx(np.full(2, 3.0 * sd))
+        aim = Aim(objective, warped, sign)
+        mean, std = MeanObjective((Given(aim, -3.0, 0.01),)).moments(at)
+        low, middle, high = 10.0 + 3.0 * warped.warp.inverse(np.array([-3.01, -3.0, -2.99]))
+        assert mean == pytest.approx(np.full(2, sign * middle))
+        assert std == pytest.approx(np.full(2, (high - low) / 2.0), rel=1e-3)
+    aim = Aim(Objective("cvar", 0.1), warped, sign)  # in the user's units
+    mean, std = MeanObjective((Given(aim, -0.2, 0.5), Given(aim, 0.6, 0.3))).moments(at)
+    assert mean == pytest.approx(np.full(2, sign * 0.2))
+    assert std == pytest.approx(np.full(2, sd))
     aim = Aim(Objective("probability", 7.0), scale, sign)
     mean, std = MeanObjective((Given(aim, 1.1, 0.2),)).moments(at)
     assert (mean == 1.0).all()  # no chance is larger
     assert std == pytest.approx(np.full(2, 0.2))
-    aim = Aim(Objective(), BentScale(scale, 50.0), sign, outliers="ignore")  # moments of bent rewards, then unbent
+    aim = Aim(Objective(), warped, sign, outliers="ignore")  # moments of warped rewards, then mapped
     mean, std = MeanObjective((Given(aim, -3.0, 0.5, plain=True), Given(aim, -4.0, 0.5, plain=True))).moments(at)
     sd = np.sqrt(0.5**2 + 0.5**2)
-    low, middle, high = 10.0 + 3.0 * unbend(np.array([-3.5 - sd, -3.5, -3.5 + sd]))
+    low, middle, high = 10.0 + 3.0 * warped.warp.inverse(np.array([-3.5 - sd, -3.5, -3.5 + sd]))
     assert mean == pytest.approx(np.full(2, sign * middle))
     assert std == pytest.approx(np.full(2, (high - low) / 2.0))
 

@@ -18,10 +18,10 @@ SURFACE_SCALES = ("own", "shared")
 ODDS = ("kriged", "smooth", "constant")
 
 
-def check_warp(warp: object) -> None:
-    """Raise unless the option `warp` is known."""
+def check_warp(warp: object, known: tuple[str, ...] = ("learned",)) -> None:
+    """Raise unless the option `warp` is None or known."""
     if warp is not None:
-        check_choice("warp", warp, ("learned",))
+        check_choice("warp", warp, known)
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ class ModelOptions:
                 raise InvalidInputError(f"{name} must be True or False, but got {getattr(self, name)!r}.")
         if self.priors is not None and not isinstance(self.priors, Priors):
             raise InvalidInputError(f"priors must be an infgp.Priors or None, but got {self.priors!r}.")
+
+    def warps(self, warp: str | None) -> bool:
+        """Whether a warp of the rewards is learned; "auto" means yes, but not for an ordinary GP."""
+        return warp == "learned" or (warp == "auto" and self.surfaces is None)
 
     def model(self, d: int, priors: Priors, noise_known: bool = False) -> Model:
         """The model for d inputs.

@@ -1,7 +1,7 @@
 """From standard rewards z to the user's rewards y, with what integrals over a Gaussian z need.
 
-The simplest map is affine, :class:`infgp.core.scaling.RewardScale`. :class:`BentScale` is that of bent rewards, and
-:class:`WarpedScale` that of rewards through a warp that was learned.
+The simplest map is affine, :class:`infgp.core.scaling.RewardScale`. :class:`WarpedScale` is that of rewards through a
+warp that was learned.
 """
 
 from __future__ import annotations
@@ -11,16 +11,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.special import ndtr
 
 from infgp.core.integrals import exponentials, powers
 from infgp.core.linalg import FloatArray
-from infgp.core.scaling import LARGEST_REWARD, STRAIGHT, RewardScale, bend, unbend
-from infgp.core.warp import Warp
+from infgp.core.scaling import LARGEST_REWARD, RewardScale
+from infgp.core.warp import LARGEST_ARGUMENT, Warp
 
-#: Largest distance of a bent reward from the median that a mean counts, in units of the distance of the farthest reward
-#: that was seen. A reward that is farther counts as one at this distance. With a reach that does not depend on the
-#: rewards seen, such as a million standard units, the prior of a surface that was never seen rules the mean.
+#: Largest distance of a warped reward from the median that a mean counts, in units of the distance of the farthest
+#: reward that was seen. A reward that is farther counts as one at this distance. With a reach that does not depend
+#: on the rewards seen, such as a million standard units, the prior of a surface that was never seen rules the mean.
 REACH = 3.0
+#: Percentile of the rewards that stands for good ones.
+GOOD = 95.0
+#: Lowest and highest reward up to which units of comparison are straight, in standard units.
+STRAIGHT = (-1.0, 2.0)
 
 
 class RewardMap(Protocol):
@@ -43,94 +48,17 @@ class RewardMap(Protocol):
     def log_slope(self, z: FloatArray, /) -> FloatArray:
         """Logarithm of dy/dz at standard rewards."""
 
+    def growth(self, z: FloatArray, /) -> FloatArray:
+        """By what rate dy/dz grows or falls at standard rewards: the size of the derivative of its logarithm."""
+
+    def expectation(self, mean: FloatArray, sd: FloatArray, /) -> tuple[FloatArray, FloatArray]:
+        """The mean of y for z ~ N(mean, sd²), z drawn in to the ends, and its derivative with respect to that of z."""
+
     def partial_moments(self, mean: FloatArray, sd: FloatArray, below: FloatArray, /) -> tuple[FloatArray, FloatArray]:
         """Integrals of (y − c) / unit and of its square over z ~ N(mean, sd²) up to `below`, z drawn in to the ends.
 
         The number c is y at the mean, drawn in, too: moments about it lose no digits where rewards are large and alike.
         """
-
-
-@dataclass(frozen=True)
-class BentScale:
-    """The map of bent rewards, y = location + scale · u with u = unbend(z) (:func:`infgp.core.scaling.unbend`).
-
-    Attributes
-    ----------
-    scale : RewardScale
-    reach : float
-        Largest distance of u from 0 that a mean counts, in standard units. Beyond the straight range u grows
-        exponentially, so that its mean would be ruled by rewards that are nothing like any that was seen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rewards = BentScale.of(RewardScale(5.0, 2.0), np.array([5.0, 10.0, 25.0]))
-    >>> rewards.reach
-    30.0
-    >>> rewards.from_standard(rewards.to_standard(np.array([-40.0, 6.0, 90.0]))).round(9)
-    array([-40.,   6.,  90.])
-    """
-
-    scale: RewardScale
-    reach: float
-
-    @classmethod
-    def of(cls, scale: RewardScale, y: FloatArray) -> BentScale:
-        """The map that reaches `REACH` times as far as the rewards `y` that were seen, or as one standard unit."""
-        return cls(scale, REACH * float(np.max(np.abs(scale.to_standard(y)), initial=1.0)))
-
-    @property
-    def unit(self) -> float:
-        """One standard unit in the middle of the rewards, in the user's units."""
-        return self.scale.unit
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Lowest and highest standard reward that a mean counts."""
-        low, high = bend(np.array([-self.reach, self.reach]))
-        return float(low), float(high)
-
-    def to_standard(self, y: FloatArray) -> FloatArray:
-        """Rewards in the model's units."""
-        return bend(self.scale.to_standard(y))
-
-    def from_standard(self, z: FloatArray) -> FloatArray:
-        """Rewards in the user's units."""
-        return self.scale.from_standard(unbend(z))
-
-    def log_slope(self, z: FloatArray) -> FloatArray:
-        """Logarithm of dy/dz at standard rewards."""
-        return np.asarray(np.log(self.unit) + np.abs(z - np.clip(z, *STRAIGHT)))
-
-    def partial_moments(self, mean: FloatArray, sd: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Integrals of u − c and (u − c)² over z ~ N(mean, sd²) up to `below`, with z drawn in to the ends.
-
-        The number c is u at the mean, drawn in, too. The line falls into five pieces. In each, u = k + t with a
-        constant k and, from the lowest piece to the highest, t = 0, −exp(s₋ − z), z − mean, exp(z − s₊) and 0, where s₋
-        and s₊ are the ends of the straight range. The integrals of 1, t and t² are in :mod:`infgp.core.integrals`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> z = np.random.default_rng(0).normal(1.0, 1.5, 400_000)
-        >>> rewards = BentScale(RewardScale(0.0, 1.0), 1e4)
-        >>> first, _ = rewards.partial_moments(np.array(1.0), np.array(1.5), np.array(np.inf))
-        >>> bool(abs(1.0 + first - np.mean(rewards.from_standard(z))) < 0.02)
-        True
-        """
-        (low, high), (left, right), reach = self.ends, STRAIGHT, self.reach
-        falls = exponentials(-mean, sd, np.clip(-below, -left, -low), np.array(-low), -left)
-        pieces = (
-            (-reach, powers(mean, sd, np.array(-np.inf), np.minimum(low, below))[0], 0.0, 0.0),
-            (left + 1.0, falls[0], -falls[1], falls[2]),
-            (mean, *powers(mean, sd, np.minimum(left, below), np.minimum(right, below))),
-            (right - 1.0, *exponentials(mean, sd, np.array(right), np.clip(below, right, high), right)),
-            (reach, powers(mean, sd, np.minimum(high, below), below)[0], 0.0, 0.0),
-        )
-        c = np.clip(unbend(mean), -reach, reach)
-        first = [(k - c) * p + t for k, p, t, _ in pieces]
-        second = [(k - c) ** 2 * p + 2.0 * (k - c) * t + tt for k, p, t, tt in pieces]
-        return np.sum(first, axis=0), np.sum(second, axis=0)
 
 
 @dataclass(frozen=True)
@@ -142,7 +70,8 @@ class WarpedScale:
     scale : RewardScale
     warp : Warp
     reach : float
-        Largest distance of u from 0 that a mean counts, in standard units, as in :class:`BentScale`.
+        Largest distance of u from 0 that a mean counts, in standard units. Beyond the knee u grows exponentially, so
+        that its mean would be ruled by rewards that are nothing like any that was seen.
 
     Examples
     --------
@@ -179,6 +108,11 @@ class WarpedScale:
         """Logarithm of dy/dz at standard rewards."""
         return np.asarray(np.log(self.unit) - self.warp.log_slope(self.warp.inverse(z)))
 
+    def growth(self, z: FloatArray) -> FloatArray:
+        """By what rate dy/dz grows or falls: the size of the derivative of its logarithm, s |tanh(s z + constant)|."""
+        s = self.warp.s
+        return np.asarray(s * np.abs(np.tanh(s * z + s + math.asinh(self.warp.low))))
+
     def partial_moments(self, mean: FloatArray, sd: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Integrals of u − c and (u − c)² over z ~ N(mean, sd²) up to `below`, with z drawn in to the ends.
 
@@ -212,6 +146,80 @@ class WarpedScale:
         second = (reach + c) ** 2 * below_all + squares + (reach - c) ** 2 * above_all
         return np.asarray(first), np.asarray(second)
 
+    def expectation(self, mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The mean of y for z ~ N(mean, sd²), drawn in to the ends, and its derivative with respect to that of z.
+
+        The derivative is the mean of dy/dz = scale b s cosh(s z + constant) between the ends.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rewards = WarpedScale(RewardScale(0.0, 1.0), Warp(-1.2, 1e-3), 1e3)
+        >>> low, slope = rewards.expectation(np.array([0.0]), np.array([0.5]))
+        >>> high, _ = rewards.expectation(np.array([1e-4]), np.array([0.5]))
+        >>> bool(low > rewards.from_standard(np.array([0.0]))), bool(np.isclose(slope, (high - low) / 1e-4, rtol=1e-3))
+        (True, True)
+        """
+        (low, high), reach, s, b = self.ends, self.reach, self.warp.s, self.warp.b
+        shift = s + math.asinh(self.warp.low)
+        at = np.clip(mean, low, high)
+        w, first_end, last_end = s * at + shift, np.array(s * low + shift), np.array(s * high + shift)
+        mass, up, _ = exponentials(s * mean + shift, s * sd, first_end, last_end, w)
+        _, down, _ = exponentials(-s * mean - shift, s * sd, -last_end, -first_end, -w)
+        rise, fall = 0.5 * b * np.exp(w), 0.5 * b * np.exp(-w)
+        below, above = ndtr((low - mean) / sd), ndtr((mean - high) / sd)
+        u = self.warp.a * mass + rise * up - fall * down + reach * (above - below)
+        return self.scale.from_standard(u), self.scale.scale * s * (rise * up + fall * down)
+
+
+class Comparison(Protocol):
+    """An increasing map from units in which points are compared to the user's."""
+
+    def to_standard(self, y: FloatArray, /) -> FloatArray:
+        """Rewards in units in which they are compared."""
+
+    def from_standard(self, z: FloatArray, /) -> FloatArray:
+        """Rewards in the user's units."""
+
+    def log_slope(self, z: FloatArray, /) -> FloatArray:
+        """Logarithm of dy/dz."""
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """Units in which rewards are compared: straight about the median, and logarithmic beyond `STRAIGHT`.
+
+    What is far below the median need not be told apart to find the best point. What is far above it is rarely true, and
+    a state of the chain that believes in it should not outvote all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> units = Tempered(RewardScale(5.0, 2.0))
+    >>> units.to_standard(np.array([-1e6, 5.0, 8.0, 1e6])).round(1)
+    array([-14.1,   0. ,   1.5,  15.1])
+    >>> units.from_standard(units.to_standard(np.array([-40.0, 6.0, 90.0]))).round(9)
+    array([-40.,   6.,  90.])
+    """
+
+    scale: RewardScale
+
+    def to_standard(self, y: FloatArray) -> FloatArray:
+        """Rewards in units in which they are compared."""
+        u = self.scale.to_standard(y)
+        beyond = u - np.clip(u, *STRAIGHT)
+        return np.asarray(u - beyond + np.copysign(np.log1p(np.abs(beyond)), beyond))
+
+    def from_standard(self, z: FloatArray) -> FloatArray:
+        """Rewards in the user's units, as far as floats reach."""
+        beyond = z - np.clip(z, *STRAIGHT)
+        far = np.copysign(np.expm1(np.minimum(np.abs(beyond), LARGEST_ARGUMENT)), beyond)
+        return self.scale.from_standard(z - beyond + far)
+
+    def log_slope(self, z: FloatArray) -> FloatArray:
+        """Logarithm of dy/dz."""
+        return np.asarray(np.log(self.scale.unit) + np.abs(z - np.clip(z, *STRAIGHT)))
+
 
 @dataclass(frozen=True)
 class WarpedUnits:
@@ -221,7 +229,7 @@ class WarpedUnits:
     ----------
     scale : RewardScale
     reach : float
-        Largest distance from the median that a mean counts, in standard units, as in :class:`BentScale`.
+        Largest distance from the median that a mean counts, in standard units, as in :class:`WarpedScale`.
 
     Examples
     --------
@@ -241,6 +249,17 @@ class WarpedUnits:
     def through(self, warp: Warp) -> RewardMap:
         """From the model's units to the user's, for states with this warp."""
         return self.scale if warp.straight else WarpedScale(self.scale, warp, self.reach)
+
+    def compared(self, warp: Warp, y: FloatArray) -> Comparison:
+        """The units in which points are compared where rewards y are seen through this warp.
+
+        They are those of the warp if it tells good rewards apart at least as well as middling ones, as it does where
+        losses span decades, and tempered ones otherwise. A warp that draws good rewards together says that they are
+        noisy, or that the function has a peak. Neither makes a good reward worth less.
+        """
+        middle, good = warp.log_slope(self.scale.to_standard(np.percentile(y, (50.0, GOOD))))
+        own = self.through(warp)
+        return own if isinstance(own, WarpedScale) and good >= middle else Tempered(self.scale)
 
 
 def reward_map(scale: RewardScale, warp: Warp, y: FloatArray) -> RewardMap:

@@ -18,8 +18,6 @@ FARTHEST = 1e100
 ROUNDING = 4.0 * np.finfo(np.float64).eps
 #: Differences between rewards below this, in the user's units, count as none: densities would overflow.
 SMALLEST_SPREAD = 1e-290
-#: Lowest and highest reward that the bend leaves as it is, in standard units. Beyond them it grows with the logarithm.
-STRAIGHT = (-1.0, 2.0)
 
 
 def check_variances(values: object, n: int) -> FloatArray:
@@ -145,6 +143,14 @@ class RewardScale:
         """Logarithm of dy/dz at standard rewards."""
         return np.full(np.shape(z), np.log(self.scale))
 
+    def growth(self, z: FloatArray) -> FloatArray:
+        """By what rate dy/dz grows or falls: it is constant."""
+        return np.zeros(np.shape(z))
+
+    def expectation(self, mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The mean of y for z ~ N(mean, sd²), and its derivative with respect to that of z."""
+        return self.from_standard(mean), np.full(np.shape(mean), self.scale)
+
     def partial_moments(self, mean: FloatArray, sd: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Integrals of z − mean and (z − mean)² over z ~ N(mean, sd²) up to `below`."""
         return powers(mean, sd, np.array(-np.inf), below)[1:]
@@ -156,33 +162,3 @@ class Units:
 
     inputs: InputScale
     rewards: RewardScale
-
-
-def bend(z: FloatArray) -> FloatArray:
-    """Standardised rewards with both ends drawn in: straight over a middle range, logarithmic beyond, smooth between.
-
-    What is far below the median need not be resolved to find the maximum, and what is far above is rarely true.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bend(np.array([-1e6, -1.0, 0.5, 2.0, 1e6])).round(1)
-    array([-14.8,  -1. ,   0.5,   2. ,  15.8])
-    """
-    straight = np.clip(z, *STRAIGHT)
-    beyond = z - straight
-    return np.asarray(straight + np.copysign(np.log1p(np.abs(beyond)), beyond))
-
-
-def unbend(z: FloatArray) -> FloatArray:
-    """Inverse of :func:`bend`, as far as floats reach.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unbend(bend(np.array([-50.0, 0.5, 9.0]))).round(9)
-    array([-50. ,   0.5,   9. ])
-    """
-    straight = np.clip(z, *STRAIGHT)
-    beyond = z - straight
-    return np.asarray(straight + np.copysign(np.expm1(np.minimum(np.abs(beyond), 300.0)), beyond))

@@ -1,7 +1,8 @@
 """Functionals of a reward law: the option `objective`, its value for a believed law, and what that misses at rewards.
 
-For a mean, and for a chance, what is missed is the influence function. For a quantile of level q, and for the mean of
-the worst share q, it is q less whether the reward is below the believed quantile.
+Means and quantiles are in the units of the state's model, chances and means of the worst share are not. For a mean, and
+for a chance, what is missed is the influence function. For a quantile of level q, and for the mean of the worst share
+q, it is q less whether the reward is below the believed quantile.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from infgp.core.linalg import FloatArray
-from infgp.core.rewardmap import RewardMap, WarpedUnits
+from infgp.core.rewardmap import Comparison, RewardMap, WarpedUnits
 from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.law import Law
@@ -35,6 +36,8 @@ WINDOW = 0.1
 STEEPEST = 2.0
 #: Largest logarithm of a slope of the user's rewards by the model's; a state of a damaged file may ask for more.
 LARGEST_LOG_SLOPE = 300.0
+#: Rate of growth of a slope below which the slope counts as constant, per standard unit.
+LEAST_RATE = 1e-9
 #: The option `objective`: a name, or a name with a number.
 ObjectiveLike: TypeAlias = str | tuple[str, float] | Sequence[object]
 
@@ -108,7 +111,7 @@ class Aim:
         From the model's units to the user's, with the sign that makes larger better.
     units : WarpedUnits or None
         The user's units, where states see rewards through warps of their own; `rewards` is then the map of one of them.
-    common : RewardMap or None
+    common : Comparison or None
         The map by which points are compared, where it is not that of the state at hand.
     sign : float
         1, or −1 where the user minimises.
@@ -124,14 +127,12 @@ class Aim:
     target: str = "objective"
     outliers: str = "count"
     units: WarpedUnits | None = None
-    common: RewardMap | None = None
+    common: Comparison | None = None
 
     def seen_by(self, warp: Warp) -> Aim:
         """The same for a state that sees rewards through a warp; points are compared as before."""
-        if self.units is None or self.common is not None:
-            return self
-        own = self.units.through(warp)
-        return self if own == self.rewards else replace(self, rewards=own, common=self.rewards)
+        own = self.rewards if self.units is None else self.units.through(warp)
+        return replace(self, rewards=own, common=None if self.common == own else self.common)
 
     def __str__(self) -> str:
         return "reward on the dominant surface" if self.target == "main" else str(self.objective)
@@ -169,19 +170,24 @@ class Aim:
         return np.clip(level, low, high), np.asarray((low < level) & (level < high), dtype=np.float64)
 
     @property
-    def shared(self) -> RewardMap:
+    def in_model_units(self) -> bool:
+        """Whether a :class:`Functional` has the objective in the units of the state's model."""
+        return self.objective.kind in ("mean", "quantile")
+
+    @property
+    def shared(self) -> Comparison:
         """The map by which points are compared."""
         return self.rewards if self.common is None else self.common
 
     def to_search(self, value: FloatArray) -> FloatArray:
         """A value in units in which points are compared: those of the model for rewards, chances as they are."""
-        if self.objective.kind == "quantile":
+        if self.in_model_units:
             return self.from_model(value)
         return value if self.objective.kind == "probability" else self.shared.to_standard(value)
 
     def search_slope(self, value: FloatArray) -> FloatArray:
         """Derivative of :meth:`to_search`."""
-        if self.objective.kind == "quantile":
+        if self.in_model_units:
             return self.model_slope(value)
         if self.objective.kind == "probability":
             return np.ones(np.shape(value))
@@ -201,7 +207,7 @@ class Aim:
         """A value and its standard deviation in the user's units, with the user's sign."""
         if self.objective.kind == "probability":
             return np.clip(value, 0.0, 1.0), sd
-        if self.objective.kind == "quantile":
+        if self.in_model_units:
             return self.sign * self.shared.from_standard(value), sd * np.exp(self.shared.log_slope(value))
         return self.sign * value, sd
 
@@ -231,9 +237,8 @@ class Functional:
         """From weights, means and noise variances of the surfaces, variances of what is known of them, and the rest."""
         kind, rewards, w = aim.objective.kind, aim.rewards, law.weights
         if kind == "mean":
-            z = law.mean()
-            by_mean = w * np.exp(np.minimum(rewards.log_slope(z), LARGEST_LOG_SLOPE))[:, None]
-            return cls(rewards.from_standard(z) + rest, by_mean, np.ones(z.size))
+            z, slope = expected(rewards, law)
+            return cls(z + rest, w * slope, np.ones(z.size))
         if kind == "probability":
             sd = np.sqrt(law.variances + spread)
             gap = (law.means - aim.threshold) / sd
@@ -256,18 +261,69 @@ class Functional:
         return cls(value, by_mean, moves * by_level)
 
 
+def expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
+    """What a law of surfaces expects of rewards, in the model's units, and how that follows the surfaces.
+
+    Over the noise of each surface it is the mean of the rewards in the user's units, by integration, mapped back to the
+    model's. Over the surfaces these means are averaged in the model's units: where rewards are seen through a
+    logarithm, one lucky reward that a rare surface follows would otherwise rule. What that misses of the mean is part
+    of what is left over.
+
+    Returns
+    -------
+    z : array, shape (m,)
+    slope : array, shape (m, components)
+        Derivative of z with respect to each component's mean, divided by the component's weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.rewardmap import WarpedScale
+    >>> from infgp.core.scaling import RewardScale
+    >>> law = Mixture(np.array([[0.9, 0.1]]), np.array([[0.0, 1.0]]), np.array([[0.04, 0.04]]))
+    >>> expected(RewardScale(0.0, 5.0), law)[0]
+    array([0.1])
+    >>> rewards = WarpedScale(RewardScale(0.0, 5.0), Warp(-1.2, 1e-3), 30.0)  # a mean is more than a middle
+    >>> bool(expected(rewards, law)[0] > 0.1)
+    True
+    """
+    means, slopes = rewards.expectation(law.means, np.sqrt(law.variances))
+    z = rewards.to_standard(means)
+    steep = np.exp(np.clip(rewards.log_slope(z), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
+    return np.einsum("ic,ic->i", law.weights, z), slopes / steep
+
+
 def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:
     """What the functional misses at rewards z, in the model's units, one at each point; shape (m,).
 
-    For a mean and for a chance it is the influence function. For quantiles, and for means of the worst share, it is the
-    level less whether the reward is below the quantile: what the level misses, and not the value.
+    For a mean and for a chance it is the influence function. That of a mean, reward less mean, is in the model's units:
+    it is divided by the slope dy/dz at the mean. Where that slope grows, as it does where rewards are seen through a
+    logarithm, a large miss counts by its logarithm (:func:`drawn_in`): a burst of a thousand times the mean would rule
+    what is left over everywhere. For quantiles, and for means of the worst share, it is the level less whether the
+    reward is below the quantile: what the level misses, and not the value.
     """
     if aim.objective.kind == "mean":
-        return aim.rewards.from_standard(z) - aim.rewards.from_standard(law.mean())
+        middle = expected(aim.rewards, law)[0]
+        gap = aim.rewards.from_standard(z) - aim.rewards.from_standard(middle)
+        gap = gap * np.exp(-np.clip(aim.rewards.log_slope(middle), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
+        return drawn_in(gap, aim.rewards.growth(middle))
     if aim.objective.kind == "probability":
         return np.asarray((z > aim.threshold) - (1.0 - law.cdf(np.full(z.size, aim.threshold))))
     levels = np.full(z.size, aim.level)
     return np.asarray(levels - (z <= law.quantile_at(levels)))
+
+
+def drawn_in(gap: FloatArray, rate: FloatArray) -> FloatArray:
+    """Gaps, where one that is large against 1 / rate counts by its logarithm: asinh(rate · gap) / rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> drawn_in(np.array([0.1, 1e3, 1e3]), np.array([1.0, 1.0, 0.0])).round(1)
+    array([1.0e-01, 7.6e+00, 1.0e+03])
+    """
+    rate = np.maximum(rate, LEAST_RATE)
+    return np.asarray(np.arcsinh(rate * gap) / rate)
 
 
 def plausible(missed: FloatArray, unit: float) -> FloatArray:

@@ -26,12 +26,12 @@ class Law:
     Rewards have the units and the sign in which they are told. High rewards are good ones, and low ones in a search
     that minimises; :meth:`cvar` and :meth:`probability` follow that.
 
-    Means are integrals over the whole law in closed form, also where the model sees bent rewards. The range of the
+    Means are integrals over the whole law in closed form, also where the model sees warped rewards. The range of the
     integrals is stated, because a mean of heavy-tailed rewards may not exist (that of Cauchy noise does not) or be
-    ruled by rewards nothing like any that was seen. Where rewards are bent, a reward that is farther from the median
+    ruled by rewards nothing like any that was seen. Where rewards are warped, a reward that is farther from the median
     than `infgp.core.rewardmap.REACH` = 3 times the farthest reward told counts in :attr:`mean`, :attr:`std`,
     :meth:`cvar` and :meth:`sample` as one at this distance. It is not left out, for a heavier tail would then have the
-    milder mean. Where rewards are not bent, the law is a mixture of Gaussians with finite moments, all rewards count,
+    milder mean. Where rewards are not warped, the law is a mixture of Gaussians with finite moments, all rewards count,
     and rare posterior states may rule the mean. Quantiles and probabilities need no range.
 
     Attributes

@@ -4,8 +4,8 @@ Given one state, the surfaces and their weights give a reward law at x, and with
 surface is uncertain, and to first order T follows it: its variance is Σ_l (∂T/∂μ_l)² v_l. What T misses at the
 observations is regressed on the inputs (:mod:`infgp.core.remainder`) and corrects T:
 
-- For a mean it is reward less believed mean, for a chance whether the threshold was beaten less the believed chance:
-  the influence functions, whose mean under the true law is what is wrong with T. It is added to T.
+- For a mean it is reward less believed mean, in the model's units, for a chance whether the threshold was beaten less
+  the believed chance: the influence functions, whose mean under the true law is what is wrong with T. It is added to T.
 - For a quantile of level q, and for the mean of the worst share q, it is q less whether the reward is below the
   believed quantile: its mean under the true law is what is wrong with the level. T is that of the believed law with the
   level corrected. A correction of the value would overshoot where the quantile jumps from surface to surface.
@@ -85,7 +85,7 @@ class ObjectiveLaw:
         """What the functional misses at the observations, shape (n,)."""
         data = self.base.weights.given.data
         missed = influence(self.aim, self._surfaces(data.x)[0], data.y) * self._trusted
-        return plausible(missed, self.aim.rewards.unit) if self.aim.objective.kind == "mean" else missed
+        return plausible(missed, 1.0) if self.aim.objective.kind == "mean" else missed
 
     @cached_property
     def _trusted(self) -> FloatArray:
@@ -127,7 +127,7 @@ class ObjectiveLaw:
         left = self.remainder
         given = (0.0, 0.0) if left is None else (left.centre, left.flat * left.spread)
         value, variance = self._moments(at, *given)
-        if self.aim.objective.kind != "quantile":
+        if not self.aim.in_model_units:
             return value, variance
         return self.aim.from_model(value), self.aim.model_slope(value) ** 2 * variance
 
@@ -239,8 +239,9 @@ class MeanObjective:
     def moments(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean of the objective and its standard deviation, within states and between them, in the user's units.
 
-        Where surfaces alone are followed, both are computed for bent rewards. The mean, and the ends of the interval of
-        one standard deviation about it, are then unbent: a state that takes an outlier for a surface moves them little.
+        Where surfaces alone are followed, both are computed for rewards as the model sees them. The mean, and the ends
+        of the interval of one standard deviation about it, are then mapped to the user's units: a state that takes an
+        outlier for a surface moves them little.
         """
         aim, plain = self.laws[0].aim, self.laws[0].plain
         parts = [law(at) if plain else law.natural(at) for law in self.laws]  # a quantile is compared as it is

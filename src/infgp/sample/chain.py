@@ -26,7 +26,7 @@ from infgp.sample.moves import Deeds, Move, hyper
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
-from infgp.sample.moves.warp import draw_warp
+from infgp.sample.moves.warp import draw_warp_at_times
 
 #: Names of the starts of a chain; see :func:`start_state`.
 STARTS = ("one", "random", "alone")
@@ -334,7 +334,7 @@ def drive(
 
 # --- The collapsed sampler -------------------------------------------------------------------------------------------
 
-#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters, the warp.
+#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters, at times the warp.
 COLLAPSED_SWEEP: tuple[Move, ...] = (
     assign,
     hyper.draw_odds,
@@ -343,7 +343,7 @@ COLLAPSED_SWEEP: tuple[Move, ...] = (
     hyper.draw_beta,
     hyper.draw_grades,
     hyper.draw_scales,
-    draw_warp,
+    draw_warp_at_times,
 )
 
 
@@ -371,7 +371,7 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
         deeds["step of the length-scales"] = compiled.redraw_grades(rng, setting, chain, priors)
         hyper.slice_scales(rng, setting, chain, priors)
 
-    state, done = draw_warp(rng, changed(moves, state, data, model), data, model)
+    state, done = draw_warp_at_times(rng, changed(moves, state, data, model), data, model)
     return state, deeds | done
 
 
@@ -379,7 +379,7 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
 #: has no reallocations.
 THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
 #: One sweep of a model with one surface: an ordinary GP.
-ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales, draw_warp)
+ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales, draw_warp_at_times)
 
 
 def run_collapsed(

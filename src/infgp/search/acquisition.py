@@ -112,7 +112,7 @@ def suggest(
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
-    >>> learned = Learner.of(ModelOptions(), bend=True, d=1).learn(rng, Series(x, x[:, 0], np.zeros(6), none), None)
+    >>> learned = Learner.of(ModelOptions(), d=1).learn(rng, Series(x, x[:, 0], np.zeros(6), none), None)
     >>> aim = Aim(Objective(), learned.rewards)
     >>> suggest(rng, learned, Space.of({"a": Float(0, 1)}), acquisition="logei", aim=aim, pending=none).shape
     (1,)

@@ -1,6 +1,7 @@
 """What a search knows of one number that it learns: an objective or a constraint, with a chain that goes on.
 
-Rewards reach the model standardised and perhaps bent; what is called *standard* here is in the model's units.
+Rewards reach the model standardised, and through a warp where one is learned; what is called *standard* here is in the
+model's units.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
-from infgp.core.rewardmap import BentScale, RewardMap, WarpedUnits
-from infgp.core.scaling import RewardScale, bend
+from infgp.core.rewardmap import Comparison, RewardMap, WarpedUnits
+from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warps, grid
 from infgp.errors import NumericalError
@@ -95,18 +96,17 @@ class WarmChain:
 
 @dataclass(frozen=True)
 class Learner:
-    """How a number is learned: the models, without and with known noise variances, and whether rewards are bent."""
+    """How a number is learned: the models, without and with known noise variances, and whether a warp is learned."""
 
     model: Model
     known_noise_model: Model
-    bend: bool
     warp: bool = False
 
     @classmethod
-    def of(cls, options: ModelOptions, bend: bool, d: int, warp: bool = False) -> Learner:
+    def of(cls, options: ModelOptions, d: int, warp: bool = False) -> Learner:
         """For d inputs; the priors are those of searches unless the options bring their own."""
         priors = search_priors(d)
-        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), bend, warp)
+        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), warp)
 
     def learn(
         self,
@@ -136,19 +136,19 @@ class Learner:
         --------
         >>> import numpy as np
         >>> x, none = np.linspace(0, 1, 6)[:, None], np.empty((0, 1))
-        >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
+        >>> learner = Learner.of(ModelOptions(), d=1)
         >>> learned = learner.learn(np.random.default_rng(0), Series(x, x[:, 0], np.zeros(6), none), None)
         >>> learned.chain.n, len(learned.chain.states)
         (6, 5)
         """
         n, known = series.y.size, bool(series.noise.any())
         model = self.known_noise_model if known else self.model
-        bent = self.bend and not known  # known variances are of rewards as they are
+        tempered = self.warp and not known  # known variances are of rewards as they are
         if chain is not None and chain.n == n and not again:
-            return Learned(series, chain, replace(model, warps=chain.warps), bent)
+            return Learned(series, chain, replace(model, warps=chain.warps), tempered)
         scale = RewardScale.fit(series.y)
-        data = standard_data(series, scale, bent)
-        if self.warp and not known:
+        data = standard_data(series, scale)
+        if tempered:
             model = replace(model, warps=grid(data.y))
         fresh = chain is None or not 1.0 / UNIT_JUMP < chain.scale.scale / scale.scale < UNIT_JUMP
         start: str | State = "one"
@@ -170,22 +170,26 @@ class Learner:
             if fresh:
                 raise
             return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
-        return Learned(series, WarmChain(draws.states, n, scale, model.warps), model, bent)
+        return Learned(series, WarmChain(draws.states, n, scale, model.warps), model, tempered)
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A number as it is known: its values, a chain that has seen every value, and the maps between units."""
+    """A number as it is known: its values, a chain that has seen every value, and the maps between units.
+
+    Values are compared in tempered units (:meth:`infgp.core.rewardmap.WarpedUnits.compared`) where warps are learned,
+    and in those of the model otherwise.
+    """
 
     series: Series
     chain: WarmChain
     model: Model
-    bent: bool
+    tempered: bool = False
 
     @cached_property
     def data(self) -> Data:
         """Inputs and standard values."""
-        return standard_data(self.series, self.chain.scale, self.bent)
+        return standard_data(self.series, self.chain.scale)
 
     @cached_property
     def draws(self) -> tuple[Conditioned, ...]:
@@ -193,19 +197,23 @@ class Learned:
         return tuple(Conditioned(state, self.data.seen(state, self.model), self.model) for state in self.chain.states)
 
     @cached_property
-    def units(self) -> WarpedUnits | None:
-        """The units of the series, if states may see values through warps of their own."""
-        return None if self.bent else WarpedUnits.of(self.chain.scale, self.series.y)
+    def units(self) -> WarpedUnits:
+        """The units of the series, whose values states see through warps of their own."""
+        return WarpedUnits.of(self.chain.scale, self.series.y)
 
     @cached_property
     def rewards(self) -> RewardMap:
-        """From the model's units to those of the series; where states have warps of their own, that of the last."""
+        """From the units of the last state to those of the series."""
         return self._map(self.chain.states[-1].warp)
+
+    @cached_property
+    def compared(self) -> Comparison:
+        """From the units in which points are compared to those of the series."""
+        last = self.model.warps.maps[self.chain.states[-1].warp]
+        return self.units.compared(last, self.series.y) if self.tempered else self.rewards
 
     def _map(self, warp: int) -> RewardMap:
         """From the units of states with this warp to those of the series."""
-        if self.units is None:
-            return BentScale.of(self.chain.scale, self.series.y)
         return self.units.through(self.model.warps.maps[warp])
 
     def law(self, at: FloatArray, sign: float) -> Law | LawMixture:
@@ -221,18 +229,17 @@ class Learned:
         return mixed(list(laws.values()), [of_warp.count(warp) for warp in laws])
 
     def to_standard(self, value: float) -> float:
-        """A value in the model's units."""
-        return float(self.rewards.to_standard(np.array([value]))[0])
+        """A value in units in which points are compared."""
+        return float(self.compared.to_standard(np.array([value]))[0])
 
     def from_standard(self, z: FloatArray) -> FloatArray:
         """Values in the units of the series."""
-        return self.rewards.from_standard(z)
+        return self.compared.from_standard(z)
 
 
-def standard_data(series: Series, scale: RewardScale, bent: bool) -> Data:
+def standard_data(series: Series, scale: RewardScale) -> Data:
     """The data of a model, from a series in the user's units."""
-    z = scale.to_standard(series.y)
-    return Data(series.x, bend(z) if bent else z, scale.variances_to_standard(series.noise))
+    return Data(series.x, scale.to_standard(series.y), scale.variances_to_standard(series.noise))
 
 
 def bounded(y: FloatArray) -> FloatArray:

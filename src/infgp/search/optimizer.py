@@ -30,6 +30,8 @@ from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Parameter, Point, Space
 
 DIRECTIONS = ("maximize", "minimize")
+#: Values of the option `warp`, besides None.
+WARPS = ("auto", "learned")
 #: Points of a design at most.
 LARGEST_DESIGN = 2**20
 #: First number of the key that the randomness of a suggestion is derived from.
@@ -95,14 +97,11 @@ class Optimizer:
         not at all.
     priors : Priors or None, default=None
         In standardised units; None for :func:`infgp.search.learning.search_priors`.
-    bend : bool or None, default=None
-        Whether the model sees rewards with both ends drawn in (`infgp.core.scaling.bend`: logarithmic below one robust
-        standard deviation under the median and above two over it). It then resolves the good end of the rewards.
-        None means: yes, unless `surfaces` is 1. Predictions and recommendations are in the user's units either way.
-    warp : {"learned", None}, default=None
-        Whether the map by which the model sees rewards is learned with the surfaces (:mod:`infgp.core.warp`), in place
-        of the bend: for losses over decades, and noise that grows with the reward. Constraints are not warped, and
-        rewards are not where they are discrete or where noise variances are known.
+    warp : {"auto", "learned", None}, default="auto"
+        Whether the map by which the model sees rewards is learned with the surfaces (:mod:`infgp.core.warp`): losses
+        over decades, and noise that grows with the reward, then need no logarithm of the user's. "auto" means yes,
+        unless `surfaces` is 1. Rewards that are discrete, or whose noise variances are known, are never warped.
+        Predictions and recommendations are in the user's units either way.
 
     Examples
     --------
@@ -136,8 +135,7 @@ class Optimizer:
         surface_scales: str = "own",
         odds: str = "kriged",
         priors: Priors | None = None,
-        bend: bool | None = None,
-        warp: str | None = None,
+        warp: str | None = "auto",
     ) -> None:
         directions = (direction,) if isinstance(direction, str) else tuple(direction)
         for one in directions:
@@ -157,17 +155,12 @@ class Optimizer:
         strategy.check()
         options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors)
         options.check()
-        if bend is not None and not isinstance(bend, bool):
-            raise InvalidInputError(f"bend must be True, False or None (let infgp choose), but got {bend!r}.")
-        check_warp(warp)
-        if bend and warp is not None:
-            raise InvalidInputError("bend=True and warp='learned' are two ways to map rewards; leave one of them out.")
-        bent = surfaces is None if bend is None else bend
+        check_warp(warp, WARPS)
         searched = Space.of(space)
         first = 2 * (len(searched.names) + 1) if n_initial is None else check_int("n_initial", n_initial, 1)
         if first > LARGEST_DESIGN:
             raise InvalidInputError(f"n_initial must be at most {LARGEST_DESIGN}, but got {n_initial!r}.")
-        self._setup = Setup(searched, directions, strategy, options, bent, warp is not None, first)
+        self._setup = Setup(searched, directions, strategy, options, warp, first)
         self._entropy = self._design_entropy = _entropy(seed)
         self._log: Log = []  # only grows; what counts of it says the standing
         self._standing = Standing()
@@ -271,8 +264,8 @@ class Optimizer:
             None, NaN and infinities record a failed evaluation, which never enters the likelihood.
         noise_variance : float, optional
             Known noise variance of this reward (the square of its standard error), on top of the noise that is
-            learned. Where any is positive, all surfaces share their scales and rewards are not bent, so that variances
-            mean what they say. For one objective.
+            learned. Where any is positive, all surfaces share their scales and rewards are not warped, so that
+            variances mean what they say. For one objective.
         constraints : mapping of str to float, or sequence of float, optional
             Numbers that must not be positive. They are learned as rewards are, and the search keeps to where they are
             likely to hold.
@@ -406,7 +399,7 @@ class Optimizer:
         told, before, learned = self._known.get(name, (-1, None, None))
         if learned is None or told != standing.told or (chain is not before and chain is not learned.chain):
             rng = _generator(self._entropy, CHAIN, standing.told, zlib.crc32(name.encode()))
-            learned = self._setup.learner(name).learn(rng, series, chain)
+            learned = self._setup.learner.learn(rng, series, chain)
             self._known[name] = (standing.told, chain, learned)
         return learned
 
@@ -549,7 +542,7 @@ class Optimizer:
 
         def learn(name: str, series: Series) -> Learned:
             chain = standing.chains.get(name)
-            return self._setup.learner(name).learn(rng, series, chain, LAST, LAST_STATES, again=True)
+            return self._setup.learner.learn(rng, series, chain, LAST, LAST_STATES, again=True)
 
         objectives = [learn(name, series) for name, series in problem.objectives.items()]
         limits = problem.constraints.items() if constrained else ()

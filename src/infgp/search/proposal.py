@@ -119,13 +119,14 @@ class Strategy:
     def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each objective as it is known, with what is optimised of it."""
         return [
-            (known, Aim(objective, known.rewards, sign, self.target, self.outliers, known.units))
+            (known, Aim(objective, known.rewards, sign, self.target, self.outliers, known.units, known.compared))
             for known, objective, sign in zip(learned, self.objectives, self.signs, strict=True)
         ]
 
     def limits(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each constraint as it is known; what is bounded is its mean."""
-        return [(known, Aim(Objective(), known.rewards, 1.0, self.target, self.outliers)) for known in learned]
+        options = self.target, self.outliers
+        return [(k, Aim(Objective(), k.rewards, 1.0, *options, k.units, k.compared)) for k in learned]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ def propose(
     >>> problem = Problem({"objective": Series(x, x[:, 0], np.zeros(6), none)}, {}, none)
     >>> options = {"outliers": "count", "target": "objective", "goal": "final", "acquisition": None, "gradients": False}
     >>> strategy = Strategy((Objective(),), (1.0,), exploration=Exploration.of(0.0), **options)
-    >>> space, learner = Space.of({"a": Float(0, 1)}), Learner.of(ModelOptions(), bend=True, d=1)
+    >>> space, learner = Space.of({"a": Float(0, 1)}), Learner.of(ModelOptions(), d=1)
     >>> propose(rng, problem, lambda name, series: learner.learn(rng, series, None), strategy, space).u.shape
     (1,)
     """

@@ -31,7 +31,7 @@ from infgp.space import Space
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 5
+VERSION = 6
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
@@ -115,8 +115,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "gradients": strategy.gradients,
             **{name: value for name, value in vars(options).items() if name != "priors"},
             "priors": priors_to_json(options.priors),
-            "bend": None if setup.bend and setup.warp else setup.bend,  # of constraints, where objectives are warped
-            "warp": "learned" if setup.warp else None,
+            "warp": setup.warp,
         },
         "entropy": [str(part) for part in entropy],  # 128 bits: more than some readers of JSON hold in a number
         "asked": standing.asked,
@@ -193,7 +192,7 @@ def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> St
         designed=check_int("designed", content["designed"], 0),
         fallbacks=check_int("fallbacks", content["fallbacks"], 0),
         chains={
-            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner(name).model.odds))
+            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner.model.odds))
             for name, chain in content["chains"].items()
         },
     )

@@ -96,7 +96,7 @@ def suggest_feasible(
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
-    >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
+    >>> learner = Learner.of(ModelOptions(), d=1)
     >>> both = [  # maximise x where x <= 0.5
     ...     learner.learn(rng, Series(x, y, np.zeros(9), none), None) for y in (x[:, 0], x[:, 0] - 0.5)
     ... ]
@@ -143,7 +143,7 @@ def suggest_scalarised(
     >>> from infgp.search.learning import Learner, Series
     >>> from infgp.space import Float
     >>> rng, x, none = np.random.default_rng(0), np.linspace(0.0, 1.0, 9)[:, None], np.empty((0, 1))
-    >>> learner = Learner.of(ModelOptions(), bend=True, d=1)
+    >>> learner = Learner.of(ModelOptions(), d=1)
     >>> objectives = [
     ...     learner.learn(rng, Series(x, -(x[:, 0] - best) ** 2, np.zeros(9), none), None) for best in (0.2, 0.6)
     ... ]

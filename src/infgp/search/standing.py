@@ -33,21 +33,13 @@ class Setup:
     directions: tuple[str, ...]
     strategy: Strategy
     options: ModelOptions
-    bend: bool
-    warp: bool
+    warp: str | None
     n_initial: int
 
-    def learner(self, name: str) -> Learner:
-        """How a number with this name is learned; constraints are never warped, since zero is where they bind."""
-        return self._of_constraints if name.startswith(CONSTRAINT) else self._of_objectives
-
     @cached_property
-    def _of_objectives(self) -> Learner:
-        return Learner.of(self.options, self.bend and not self.warp, self.space.d, self.warp)
-
-    @cached_property
-    def _of_constraints(self) -> Learner:
-        return Learner.of(self.options, self.bend, self.space.d)
+    def learner(self) -> Learner:
+        """How objectives and constraints are learned."""
+        return Learner.of(self.options, self.space.d, self.options.warps(self.warp))
 
     @property
     def signs(self) -> tuple[float, ...]:

@@ -19,19 +19,18 @@ from infgp.bench.methods import BOTORCH
 #: Options by name of the method, with what it is called in tables.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "infgp-final": ("infgp, goal: the best point in the end", {"goal": "final"}),
-    "infgp-warped": ("infgp, warp learned", {"warp": "learned"}),
-    "infgp-final-warped": (
-        "infgp, warp learned, goal: the best point in the end",
-        {"warp": "learned", "goal": "final"},
+    "infgp-final-unwarped": (
+        "infgp, rewards as they are, goal: the best point in the end",
+        {"warp": None, "goal": "final"},
     ),
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
     "infgp-smooth": ("odds that change, learned jointly", {"odds": "smooth"}),
     "infgp-one": ("one surface, rewards as they are", {"surfaces": 1}),
     "infgp-one-final": ("one surface, goal: the best point in the end", {"surfaces": 1, "goal": "final"}),
-    "infgp-one-bent": ("one surface, rewards bent", {"surfaces": 1, "bend": True}),
+    "infgp-one-warped": ("one surface, warp learned", {"surfaces": 1, "warp": "learned"}),
     "infgp-one-ts": ("one surface, Thompson sampling", {"surfaces": 1, "acquisition": "thompson"}),
-    "infgp-unbent": ("rewards as they are", {"bend": False}),
+    "infgp-unwarped": ("rewards as they are", {"warp": None}),
     "infgp-no-regions": ("no regions", {"regions": False}),
     "infgp-ts": ("Thompson sampling", {"acquisition": "thompson"}),
     "infgp-local": ("local Thompson sampling", {"acquisition": "local"}),
@@ -39,7 +38,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "infgp-gradients": ("improvement maximised with gradients", {"gradients": True}),
     "infgp-algorithm-1": (
         "the paper's Algorithm 1 with infgp's sampler",
-        {"acquisition": "thompson", "target": "surface", "exploration": "paper", "bend": False},
+        {"acquisition": "thompson", "target": "surface", "exploration": "paper", "warp": None},
     ),
 }
 

@@ -31,6 +31,24 @@ from infgp.sample.moves import Deeds
 FACTORS = 16
 #: Distance of two factors, in units of log λ.
 STEP = 0.5
+#: Chance that a sweep draws the warp. A draw costs about a third of a sweep of 60 rewards; the warp seldom changes.
+CHANCE = 0.25
+
+
+def draw_warp_at_times(rng: np.random.Generator, state: State, data: Data, model: Model) -> tuple[State, Deeds]:
+    """The warp as :func:`draw_warp` has it, with chance `CHANCE`; otherwise the state as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 12)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> draw_warp_at_times(rng, prior_draw(rng, x, model), Data(x, x[:, 0]), model)[1]  # there is only one warp
+    {}
+    """
+    return draw_warp(rng, state, data, model) if len(model.warps) > 1 and rng.random() < CHANCE else (state, {})
 
 
 def draw_warp(rng: np.random.Generator, state: State, data: Data, model: Model) -> tuple[State, Deeds]:
