@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 #: The commit at which infgp's default last changed what it does. Whoever changes the default sets it anew.
-DEFAULT_CHANGED = "a8b8cd5"
+DEFAULT_CHANGED = "bf6b7dd"
 #: The folder of infgp's modules.
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -71,7 +71,7 @@ def age(records: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) 
     Examples
     --------
     >>> print(age([{"method": "infgp"}, {"method": "random"}]))
-    Made before the default last changed (commit a8b8cd5): all methods.
+    Made before the default last changed (commit bf6b7dd): all methods.
     """
     counts: dict[str, list[bool]] = {}
     for record in records:
