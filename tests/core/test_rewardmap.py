@@ -258,8 +258,10 @@ SEEN = AFFINE.from_standard(np.array([-30.0, -1.5, -1.0, -0.5, 0.0, 0.4, 1.0, 4.
 )
 def test_points_are_compared_through_a_warp_that_tells_good_rewards_apart(warp, resolves):
     units = WarpedUnits.of(AFFINE, SEEN)
-    found = units.compared(warp, SEEN)
+    found = units.compared(warp, SEEN, AFFINE.location)
     assert found == (units.through(warp) if resolves else TEMPERED)
+    elsewhere = Tempered(RewardScale(-50.0, AFFINE.scale))  # straight about the typical objective
+    assert units.compared(warp, SEEN, -50.0) == (units.through(warp) if resolves else elsewhere)
     u = np.linspace(-1.0, 4.0, 101)
     z = found.to_standard(AFFINE.from_standard(u))
     assert z[-1] - z[-11] > 0.5 * np.log1p(0.5 / 2.5)  # good rewards are told apart as well as by a logarithm

@@ -7,7 +7,7 @@ warp that was learned.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ from infgp.core.warp import LARGEST_ARGUMENT, Warp
 REACH = 3.0
 #: Percentile of the rewards that stands for good ones.
 GOOD = 95.0
-#: Lowest and highest reward up to which units of comparison are straight, in standard units.
+#: Lowest and highest objective up to which units of comparison are straight, in standard units about a typical one.
 STRAIGHT = (-1.0, 2.0)
 
 
@@ -187,10 +187,11 @@ class Comparison(Protocol):
 
 @dataclass(frozen=True)
 class Tempered:
-    """Units in which rewards are compared: straight about the median, and logarithmic beyond `STRAIGHT`.
+    """Units in which objectives are compared: straight about a typical one, and logarithmic beyond `STRAIGHT`.
 
-    What is far below the median need not be told apart to find the best point. What is far above it is rarely true, and
-    a state of the chain that believes in it should not outvote all others.
+    What is far below it need not be told apart to find the best point. What is far above it is rarely true, and a state
+    of the chain that believes in it should not outvote all others. The location of `scale` is the typical objective,
+    which may be far from the median reward: where losses are rare and large, every mean is.
 
     Examples
     --------
@@ -250,16 +251,17 @@ class WarpedUnits:
         """From the model's units to the user's, for states with this warp."""
         return self.scale if warp.straight else WarpedScale(self.scale, warp, self.reach)
 
-    def compared(self, warp: Warp, y: FloatArray) -> Comparison:
+    def compared(self, warp: Warp, y: FloatArray, typical: float) -> Comparison:
         """The units in which points are compared where rewards y are seen through this warp.
 
         They are those of the warp if it tells good rewards apart at least as well as middling ones, as it does where
-        losses span decades, and tempered ones otherwise. A warp that draws good rewards together says that they are
-        noisy, or that the function has a peak. Neither makes a good reward worth less.
+        losses span decades, and tempered ones about a `typical` objective otherwise. A warp that draws good rewards
+        together says that they are noisy, or that the function has a peak. Neither makes a good reward worth less.
         """
         middle, good = warp.log_slope(self.scale.to_standard(np.percentile(y, (50.0, GOOD))))
-        own = self.through(warp)
-        return own if isinstance(own, WarpedScale) and good >= middle else Tempered(self.scale)
+        if warp.straight or good < middle:
+            return Tempered(replace(self.scale, location=typical))
+        return self.through(warp)
 
 
 def reward_map(scale: RewardScale, warp: Warp, y: FloatArray) -> RewardMap:

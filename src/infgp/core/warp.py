@@ -23,6 +23,9 @@ from infgp.core.scaling import ROUNDING, RewardScale
 
 #: Percentiles of the rewards at which there are knees; those of 0 and 100 are moved beyond the extreme rewards.
 KNEES = (0.0, 5.0, 25.0, 50.0, 75.0, 95.0, 100.0)
+#: Largest distance of a knee from the median, in units of half the rewards' 16–84 % range. Rewards that are farther are
+#: outliers, which belong to other surfaces and are not to choose the warp, or the bad end of rewards over decades.
+FARTHEST_KNEE = 5.0
 #: Smallest and largest half-width b of the straight part of a warp, in units of half the rewards' 16–84 % range.
 WIDTHS = (1e-8, 1e2)
 #: Number of half-widths, equally spaced in their logarithm.
@@ -236,8 +239,8 @@ def grid(u: FloatArray) -> Warps:
     Examples
     --------
     >>> import numpy as np
-    >>> len(grid(np.exp(np.arange(9.0)))), len(grid(np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0])))
-    (71, 1)
+    >>> len(grid(np.exp(np.arange(9.0)) / 1e3)), len(grid(np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0])))
+    (85, 1)
     """
     ordered = np.sort(u)
     first = np.append(True, np.diff(ordered) > ROUNDING * np.maximum(np.abs(ordered[1:]), 1.0))
@@ -247,7 +250,7 @@ def grid(u: FloatArray) -> Warps:
     gaps = np.diff(values)
     edges = np.concatenate(([values[0] - gaps[0]], values[:-1] + 0.5 * gaps, [values[-1] + gaps[-1]]))
     at = [round(p / 100.0 * (edges.size - 1)) for p in KNEES]
-    knees = [float(edges[k]) for k in sorted(set(at))]
+    knees = [float(edges[k]) for k in sorted(set(at)) if abs(edges[k]) <= FARTHEST_KNEE]
     widths = np.geomspace(*WIDTHS, N_WIDTHS).tolist()
     some = [warp for warp in (Warp(a, b) for a in knees for b in widths) if not _favours(warp, repeats)]
     return Warps.beside_identity(some)

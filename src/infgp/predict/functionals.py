@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from infgp.core.linalg import FloatArray
-from infgp.core.rewardmap import Comparison, RewardMap, WarpedUnits
+from infgp.core.rewardmap import Comparison, RewardMap, Tempered, WarpedUnits
 from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.law import Law
@@ -298,15 +298,19 @@ def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:
 
     For a mean and for a chance it is the influence function. That of a mean, reward less mean, is in the model's units:
     it is divided by the slope dy/dz at the mean. Where that slope grows, as it does where rewards are seen through a
-    logarithm, a large miss counts by its logarithm (:func:`drawn_in`): a burst of a thousand times the mean would rule
-    what is left over everywhere. For quantiles, and for means of the worst share, it is the level less whether the
-    reward is below the quantile: what the level misses, and not the value.
+    logarithm, a large miss counts by its logarithm (:func:`drawn_in`): one lucky reward, or a burst of a thousand times
+    the mean, would rule what is left over everywhere. But where points are compared in tempered units, a loss counts in
+    full: it may be the reason for which a point is not to be recommended.
+
+    For quantiles, and for means of the worst share, it is the level less whether the reward is below the quantile: what
+    the level misses, and not the value.
     """
     if aim.objective.kind == "mean":
         middle = expected(aim.rewards, law)[0]
         gap = aim.rewards.from_standard(z) - aim.rewards.from_standard(middle)
         gap = gap * np.exp(-np.clip(aim.rewards.log_slope(middle), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
-        return drawn_in(gap, aim.rewards.growth(middle))
+        near = drawn_in(gap, aim.rewards.growth(middle))
+        return np.where(gap < 0.0, gap, near) if isinstance(aim.shared, Tempered) else near
     if aim.objective.kind == "probability":
         return np.asarray((z > aim.threshold) - (1.0 - law.cdf(np.full(z.size, aim.threshold))))
     levels = np.full(z.size, aim.level)

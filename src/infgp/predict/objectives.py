@@ -201,6 +201,30 @@ class ObjectiveLaw:
         return float(linear.value[0] - linear.value[1]), max(float(sum(parts)), 0.0)
 
 
+def typical(given: Conditioned, aim: Aim) -> float:
+    """Median of an objective over the inputs of the data, in the user's units, as the surfaces of one state have it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Data, Model, prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> from infgp.core.scaling import RewardScale
+    >>> from infgp.predict.functionals import Objective
+    >>> rng, x = np.random.default_rng(0), np.linspace(0, 1, 6)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> given = Conditioned(prior_draw(rng, x, model), Data(x, np.arange(6.0)), model)
+    >>> aims = [Aim(Objective("quantile", q), RewardScale(100.0, 1.0)) for q in (0.1, 0.5)]
+    >>> low, middle = (typical(given, aim) for aim in aims)
+    >>> low < middle
+    True
+    """
+    law, x = ObjectiveLaw.of(given, replace(aim, common=None)), given.data.x
+    values = law.base.mean(x) if law.plain else Functional.of(law.aim, *law._surfaces(x), np.zeros(x.shape[0])).value
+    middle = np.array(np.median(values))
+    return float(law.aim.rewards.from_standard(middle) if law.plain or law.aim.in_model_units else middle)
+
+
 @dataclass(frozen=True, eq=False)
 class MeanObjective:
     """Mean of an objective over states, as a score to maximise.

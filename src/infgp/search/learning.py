@@ -16,14 +16,16 @@ from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
-from infgp.core.rewardmap import Comparison, RewardMap, WarpedUnits
+from infgp.core.rewardmap import RewardMap, WarpedUnits
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warps, grid
 from infgp.errors import NumericalError
+from infgp.predict.functionals import Aim
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.predict.mixture import predictive
+from infgp.predict.objectives import typical
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_warps, run_collapsed, sweep
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
@@ -177,8 +179,8 @@ class Learner:
 class Learned:
     """A number as it is known: its values, a chain that has seen every value, and the maps between units.
 
-    Values are compared in tempered units (:meth:`infgp.core.rewardmap.WarpedUnits.compared`) where warps are learned,
-    and in those of the model otherwise.
+    Objectives are compared in tempered units (:meth:`infgp.core.rewardmap.WarpedUnits.compared`) where warps are
+    learned, and in those of the model otherwise.
     """
 
     series: Series
@@ -206,11 +208,12 @@ class Learned:
         """From the units of the last state to those of the series."""
         return self._map(self.chain.states[-1].warp)
 
-    @cached_property
-    def compared(self) -> Comparison:
-        """From the units in which points are compared to those of the series."""
+    def aimed(self, aim: Aim) -> Aim:
+        """The aim with the units in which points are compared: tempered ones where warps are learned."""
+        if not self.tempered:
+            return aim
         last = self.model.warps.maps[self.chain.states[-1].warp]
-        return self.units.compared(last, self.series.y) if self.tempered else self.rewards
+        return replace(aim, common=self.units.compared(last, self.series.y, typical(self.draws[-1], aim)))
 
     def _map(self, warp: int) -> RewardMap:
         """From the units of states with this warp to those of the series."""
@@ -227,14 +230,6 @@ class Learned:
             draws = [replace(given, model=model) for given in self.draws if given.state.warp == warp]
             laws[warp] = Law(predictive(draws, at), self._map(warp), sign)
         return mixed(list(laws.values()), [of_warp.count(warp) for warp in laws])
-
-    def to_standard(self, value: float) -> float:
-        """A value in units in which points are compared."""
-        return float(self.compared.to_standard(np.array([value]))[0])
-
-    def from_standard(self, z: FloatArray) -> FloatArray:
-        """Values in the units of the series."""
-        return self.compared.from_standard(z)
 
 
 def standard_data(series: Series, scale: RewardScale) -> Data:

@@ -119,14 +119,13 @@ class Strategy:
     def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each objective as it is known, with what is optimised of it."""
         return [
-            (known, Aim(objective, known.rewards, sign, self.target, self.outliers, known.units, known.compared))
+            (known, known.aimed(Aim(objective, known.rewards, sign, self.target, self.outliers, known.units)))
             for known, objective, sign in zip(learned, self.objectives, self.signs, strict=True)
         ]
 
     def limits(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each constraint as it is known; what is bounded is its mean."""
-        options = self.target, self.outliers
-        return [(k, Aim(Objective(), k.rewards, 1.0, *options, k.units, k.compared)) for k in learned]
+        return [(k, Aim(Objective(), k.rewards, 1.0, self.target, self.outliers, k.units)) for k in learned]
 
 
 @dataclass(frozen=True, eq=False)

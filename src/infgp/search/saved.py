@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import json
-import math
 import os
 import stat
 import threading
@@ -24,7 +23,7 @@ from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
 from infgp.core.warp import WIDTHS, Warp, Warps
 from infgp.errors import InvalidInputError, check_int
-from infgp.search.learning import WarmChain
+from infgp.search.learning import LARGEST, WarmChain
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Space
 
@@ -260,7 +259,7 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
     warps = Warps.beside_identity([Warp(a, b) for a, b in pairs])
     if not states or n > y.size or not all(_sound(state, n, d, kinds, len(warps)) for state in states):
         raise ValueError("chain")
-    if not (math.isfinite(location) and 0.0 < scale < math.inf):
+    if not (abs(location) <= LARGEST and 0.0 < scale <= LARGEST):
         raise ValueError("unit")
     with np.errstate(over="ignore", invalid="ignore"):
         reach = np.abs(y / scale - location / scale).max()

@@ -48,12 +48,10 @@ class LogFeasibility:
     ----------
     laws : tuple of tuple of ObjectiveLaw
         For each constraint, its law in each state.
-    limits : tuple of float
-        Zero, in the units of each constraint's model.
+        Each is in the units of its state.
     """
 
     laws: tuple[tuple[ObjectiveLaw, ...], ...]
-    limits: tuple[float, ...]
 
     @classmethod
     def of(cls, constraints: Sequence[Aimed], draws: Sequence[Sequence[Conditioned]] | None = None) -> LogFeasibility:
@@ -63,14 +61,14 @@ class LogFeasibility:
             tuple(ObjectiveLaw.of(given, aim) for given in states)
             for states, (_, aim) in zip(known, constraints, strict=True)
         )
-        return cls(laws, tuple(c.to_standard(0.0) for c, _ in constraints))
+        return cls(laws)
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
         total = np.zeros(at.shape[0])
-        for laws, limit in zip(self.laws, self.limits, strict=True):
-            moments = (law(at) for law in laws)
-            logs = [log_ndtr((limit - mean) / np.sqrt(variance)) for mean, variance in moments]
+        for laws in self.laws:
+            known = ((limit_of(law.aim), *law(at)) for law in laws)
+            logs = [log_ndtr((limit - mean) / np.sqrt(variance)) for limit, mean, variance in known]
             total += logsumexp(logs, axis=0) - math.log(len(logs))
         return total
 
@@ -154,7 +152,7 @@ def suggest_scalarised(
     """
     x = objectives[0][0].data.x
     drawn = [_draw(rng, objective, pending) for objective in objectives]
-    limits = [(_draw(rng, c, pending), c[0].to_standard(0.0)) for c in constraints]
+    limits = [_limit(rng, c, pending) for c in constraints]
     weights = rng.dirichlet(np.ones(len(drawn)))
     seen = [path(x) for path in drawn]
     tops = [float(values.max()) for values in seen]
@@ -163,10 +161,23 @@ def suggest_scalarised(
     return pick(rng, score, space, best_of(x, score(x)), SPREAD, NEAR)
 
 
+def limit_of(aim: Aim) -> float:
+    """Zero, where a constraint binds, in the units of a state's model."""
+    return float(aim.rewards.to_standard(np.zeros(1))[0])
+
+
 def _draw(rng: np.random.Generator, aimed: Aimed, pending: FloatArray) -> Path | ObjectivePath:
     learned, aim = aimed
     given = learned.draws[int(rng.integers(len(learned.draws)))]
     return draw_objective(rng, anticipate(rng, [given], pending, learned.series.failed)[0], aim)
+
+
+def _limit(rng: np.random.Generator, aimed: Aimed, pending: FloatArray) -> tuple[Path | ObjectivePath, float]:
+    """A draw of a constraint, and its limit, both in the units of the state that it was drawn from."""
+    learned, aim = aimed
+    given = learned.draws[int(rng.integers(len(learned.draws)))]
+    ahead = anticipate(rng, [given], pending, learned.series.failed)[0]
+    return draw_objective(rng, ahead, aim), limit_of(aim.seen_by(ahead.data.warp))
 
 
 def _chebyshev(
