@@ -116,17 +116,17 @@ def test_both_directions(direction):
 
 
 def test_outliers_do_not_mislead():
-    """One value in ten is absurdly good; the search still ends where values are good as a rule."""
+    """One value in ten is absurdly good, and is known to be an error; the search ends where values are good as a rule."""
 
     def objective(trial):
         return bowl(trial) - (50.0 if trial.number % 10 == 7 else 0.0)
 
-    study = run(InfGPSampler(seed=0, goal="along"), 45, objective)
+    study = run(InfGPSampler(seed=0, goal="along", outliers="ignore"), 45, objective)
     last = [(t.params["x"], t.params["y"]) for t in study.trials[-10:]]
-    assert np.median(np.hypot(*(np.array(last) - [0.3, 0.6]).T)) < 0.15
+    assert np.median(np.hypot(*(np.array(last) - [0.3, 0.6]).T)) < 0.05
     study = run(InfGPSampler(seed=0, outliers="ignore"), 45, objective)
     best = study.sampler.recommend(study).point
-    assert np.hypot(best["x"] - 0.3, best["y"] - 0.6) < 0.15
+    assert np.hypot(best["x"] - 0.3, best["y"] - 0.6) < 0.05
 
 
 def test_mixed_space():
