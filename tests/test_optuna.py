@@ -116,7 +116,7 @@ def test_both_directions(direction):
 
 
 def test_outliers_do_not_mislead():
-    """One value in ten is absurdly good, and is known to be an error; the search ends where values are good as a rule."""
+    """One value in ten is absurdly good and known to be an error; the search ends where values are good as a rule."""
 
     def objective(trial):
         return bowl(trial) - (50.0 if trial.number % 10 == 7 else 0.0)
