@@ -22,8 +22,6 @@ from infgp.core.warp import LARGEST_ARGUMENT, Warp
 #: reward that was seen. A reward that is farther counts as one at this distance. With a reach that does not depend
 #: on the rewards seen, such as a million standard units, the prior of a surface that was never seen rules the mean.
 REACH = 3.0
-#: Percentile of the rewards that stands for good ones.
-GOOD = 95.0
 #: Lowest and highest objective up to which units of comparison are straight, in standard units about a typical one.
 STRAIGHT = (-1.0, 2.0)
 
@@ -251,17 +249,13 @@ class WarpedUnits:
         """From the model's units to the user's, for states with this warp."""
         return self.scale if warp.straight else WarpedScale(self.scale, warp, self.reach)
 
-    def compared(self, warp: Warp, y: FloatArray, typical: float) -> Comparison:
-        """The units in which points are compared where rewards y are seen through this warp.
+    def compared(self, warp: Warp, typical: float) -> Comparison:
+        """The units in which points are compared where rewards are seen through a warp that tells good ones apart.
 
-        They are those of the warp if it tells good rewards apart at least as well as middling ones, as it does where
-        losses span decades, and tempered ones about a `typical` objective otherwise. A warp that draws good rewards
-        together says that they are noisy, or that the function has a peak. Neither makes a good reward worth less.
+        They are those of the warp, so that losses over decades are compared by their logarithm. Rewards that are seen
+        as they are, are compared in tempered units about a `typical` objective.
         """
-        middle, good = warp.log_slope(self.scale.to_standard(np.percentile(y, (50.0, GOOD))))
-        if warp.straight or good < middle:
-            return Tempered(replace(self.scale, location=typical))
-        return self.through(warp)
+        return Tempered(replace(self.scale, location=typical)) if warp.straight else self.through(warp)
 
 
 def reward_map(scale: RewardScale, warp: Warp, y: FloatArray) -> RewardMap:

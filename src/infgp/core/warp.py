@@ -26,6 +26,8 @@ KNEES = (0.0, 5.0, 25.0, 50.0, 75.0, 95.0, 100.0)
 #: Largest distance of a knee from the median, in units of half the rewards' 16–84 % range. Rewards that are farther are
 #: outliers, which belong to other surfaces and are not to choose the warp, or the bad end of rewards over decades.
 FARTHEST_KNEE = 5.0
+#: Percentile of the rewards that stands for good ones.
+GOOD = 95.0
 #: Smallest and largest half-width b of the straight part of a warp, in units of half the rewards' 16–84 % range.
 WIDTHS = (1e-8, 1e2)
 #: Number of half-widths, equally spaced in their logarithm.
@@ -219,7 +221,7 @@ class Warped:
         return cls(np.array([warp.forward(u) for warp in warps.maps]), np.array(slopes))
 
 
-def grid(u: FloatArray) -> Warps:
+def grid(u: FloatArray, resolve_good: bool = False) -> Warps:
     """The warps for some rewards: knees at a few of their percentiles, half-widths over ten decades, and the identity.
 
     A knee lies halfway between two neighbouring rewards, or beyond an extreme one by its distance from the next: the
@@ -235,12 +237,19 @@ def grid(u: FloatArray) -> Warps:
     ----------
     u : array, shape (n,)
         Standardised rewards.
+    resolve_good : bool
+        Whether warps are left out that draw good rewards, which are high, together: those that are less steep at the
+        percentile `GOOD` than at the median. A search wants good rewards told apart. A warp that draws them together
+        makes of every peak a lognormal one, whose top may be anywhere.
 
     Examples
     --------
     >>> import numpy as np
     >>> len(grid(np.exp(np.arange(9.0)) / 1e3)), len(grid(np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0])))
     (71, 1)
+    >>> losses = np.exp(np.arange(9.0)) / 1e3
+    >>> all(warp.a >= np.median(-losses) for warp in grid(-losses, resolve_good=True).maps[1:])
+    True
     """
     ordered = np.sort(u)
     first = np.append(True, np.diff(ordered) > ROUNDING * np.maximum(np.abs(ordered[1:]), 1.0))
@@ -253,6 +262,9 @@ def grid(u: FloatArray) -> Warps:
     knees = [float(edges[k]) for k in sorted(set(at)) if abs(edges[k]) <= FARTHEST_KNEE]
     widths = np.geomspace(*WIDTHS, N_WIDTHS).tolist()
     some = [warp for warp in (Warp(a, b) for a in knees for b in widths) if not _favours(warp, repeats)]
+    if resolve_good:
+        ends = np.percentile(u, (50.0, GOOD))
+        some = [warp for warp in some if np.diff(warp.log_slope(ends)).item() >= 0.0]
     return Warps.beside_identity(some)
 
 

@@ -78,12 +78,15 @@ class Series:
         Inputs in the unit cube, values, and the known parts of their noise variances.
     failed : array, shape (k, d)
         Inputs whose evaluation failed.
+    bounded : bool
+        Whether it is a constraint, of which no value is better than another as long as it holds.
     """
 
     x: FloatArray
     y: FloatArray
     noise: FloatArray
     failed: FloatArray
+    bounded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +154,7 @@ class Learner:
         scale = RewardScale.fit(series.y)
         data = standard_data(series, scale)
         if tempered:
-            model = replace(model, warps=grid(data.y))
+            model = replace(model, warps=grid(data.y, resolve_good=not series.bounded))
         fresh = chain is None or not 1.0 / UNIT_JUMP < chain.scale.scale / scale.scale < UNIT_JUMP
         start: str | State = "one"
         if chain is not None and not fresh:
@@ -213,7 +216,7 @@ class Learned:
         if not self.tempered:
             return aim
         last = self.model.warps.maps[self.chain.states[-1].warp]
-        return replace(aim, common=self.units.compared(last, self.series.y, typical(self.draws[-1], aim)))
+        return replace(aim, common=self.units.compared(last, typical(self.draws[-1], aim)))
 
     def _map(self, warp: int) -> RewardMap:
         """From the units of states with this warp to those of the series."""

@@ -61,7 +61,9 @@ class Setup:
         for name in dict.fromkeys(name for o, _ in log for name in o.constraints):
             has = np.array([name in o.constraints for o, _ in log], dtype=bool)
             y = np.array([o.constraints[name] for o, _ in log if name in o.constraints], dtype=np.float64)
-            constraints[CONSTRAINT + name] = Series(inputs[has], bounded(y), np.zeros(y.size), np.empty((0, d)))
+            constraints[CONSTRAINT + name] = Series(
+                inputs[has], bounded(y), np.zeros(y.size), np.empty((0, d)), bounded=True
+            )
         waiting = self.space.to_unit(pending) if pending else np.empty((0, d))
         return Problem(objectives, constraints, waiting)
 
