@@ -116,6 +116,14 @@ def errors(by_key):
     )
 
 
+def coverage(shares):
+    """Mean, least and most of some shares, how many there are, and which part of them is what was wanted."""
+    if not shares:
+        return ""
+    within = np.mean([abs(share - 0.9) <= 0.03 for share in shares])
+    return f"{np.mean(shares):.3f} ({min(shares):.2f}–{max(shares):.2f}), {len(shares)}, {within:.0%}"
+
+
 def coverages(by_key):
     """Share of held-out rewards within the 90 % interval, by kind of task and method."""
     kinds = {"general rewards": GENERAL, "rewards over decades": MADE, "families": FAMILY_TASKS}
@@ -124,10 +132,7 @@ def coverages(by_key):
         cells = []
         for method in OPTIONS:
             mine = [r for name in names for r in by_key.get((name, method), {}).values() if "covered" in r]
-            shares = [r["covered"] for r in mine]
-            within = np.mean([abs(share - 0.9) <= 0.03 for share in shares]) if shares else 0.0
-            text = f"{np.mean(shares):.3f} ({min(shares):.2f}–{max(shares):.2f}), {len(shares)}, {within:.0%}"
-            cells.append(text if shares else "")
+            cells.append(coverage([r["covered"] for r in mine]))
         rows.append([kind, *cells])
     return (
         "Share of held-out rewards within the 90 % interval: mean over fits (least and most of any fit), number of "
