@@ -166,17 +166,21 @@ def limit_of(aim: Aim) -> float:
     return float(aim.rewards.to_standard(np.zeros(1))[0])
 
 
+def _ahead(rng: np.random.Generator, learned: Learned, pending: FloatArray) -> Conditioned:
+    """One state of the chain, drawn at random, with failed and pending points anticipated."""
+    given = learned.draws[int(rng.integers(len(learned.draws)))]
+    return anticipate(rng, [given], pending, learned.series.failed)[0]
+
+
 def _draw(rng: np.random.Generator, aimed: Aimed, pending: FloatArray) -> Path | ObjectivePath:
     learned, aim = aimed
-    given = learned.draws[int(rng.integers(len(learned.draws)))]
-    return draw_objective(rng, anticipate(rng, [given], pending, learned.series.failed)[0], aim)
+    return draw_objective(rng, _ahead(rng, learned, pending), aim)
 
 
 def _limit(rng: np.random.Generator, aimed: Aimed, pending: FloatArray) -> tuple[Path | ObjectivePath, float]:
     """A draw of a constraint, and its limit, both in the units of the state that it was drawn from."""
     learned, aim = aimed
-    given = learned.draws[int(rng.integers(len(learned.draws)))]
-    ahead = anticipate(rng, [given], pending, learned.series.failed)[0]
+    ahead = _ahead(rng, learned, pending)
     return draw_objective(rng, ahead, aim), limit_of(aim.seen_by(ahead.data.warp))
 
 
