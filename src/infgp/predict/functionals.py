@@ -265,7 +265,7 @@ def expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
     """What a law of surfaces expects of rewards, in the model's units, and how that follows the surfaces.
 
     Over the noise of each surface it is the mean of the rewards in the user's units, by integration, mapped back to the
-    model's. Over the surfaces these means are averaged in the model's units: where rewards are seen through a
+    model's. The surfaces' means are then averaged in the model's units: where rewards are seen through a
     logarithm, one lucky reward that a rare surface follows would otherwise rule. What that misses of the mean is part
     of what is left over.
 
