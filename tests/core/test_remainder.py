@@ -191,3 +191,25 @@ def test_rare_events_are_learned_from_their_sizes_and_places(rng):
     assert left.mean(np.array([[0.1], [0.5], [0.9]])) + left.centre == pytest.approx(
         -9.0 * np.array([0.01, 0.25, 0.81]), abs=1.6
     )
+
+
+def lonely_crashes(rng, crashes):
+    """Inputs in a cluster and ten lonely ones, and misses that are small but at some of the lonely inputs."""
+    x = np.vstack((0.5 + 0.02 * rng.standard_normal((30, 2)), rng.random((10, 2))))
+    missed = 0.1 * rng.standard_normal(40)
+    missed[30 : 30 + crashes] -= 9.0
+    return x, missed
+
+
+def test_two_crashes_at_lonely_inputs_prove_nothing():
+    flat = [Remainder.of(Patterns(x), e).flat for x, e in (lonely_crashes(rng, 2) for rng in generators(20))]
+    assert np.mean(flat) > 0.2 * CONSTANT
+
+
+def test_crashes_at_all_lonely_inputs_are_a_pattern():
+    flat = [Remainder.of(Patterns(x), e).flat for x, e in (lonely_crashes(rng, 10) for rng in generators(20))]
+    assert np.mean(flat) < 0.01 * CONSTANT
+
+
+def generators(count):
+    return map(np.random.default_rng, range(count))
