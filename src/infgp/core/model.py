@@ -20,6 +20,7 @@ import numpy as np
 
 from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky
+from infgp.core.memory import Memory
 from infgp.core.odds import SMOOTH_ODDS, Seating, log_tilt, seated_sample
 from infgp.core.partition import IntArray, canonical, stick_sample, urn_logpdf, urn_sample
 from infgp.core.places import Places, cut_edges, log_cohesion, nearest, places_of, ties
@@ -88,20 +89,13 @@ class Data:
         return Patterns(self.x)
 
     @cached_property
-    def _nearest(self) -> list[tuple[FloatArray, IntArray]]:
-        """The last answer of `nearest_to`, if any; shared by all data with the same inputs."""
-        return []
+    def _nearest(self) -> Memory[IntArray]:
+        """The last answers of `nearest_to`; shared by all data with the same inputs."""
+        return Memory()
 
     def nearest_to(self, at: FloatArray) -> IntArray:
-        """The observations that a further one at each row of `at` is tied to, nearest first; shape (m, ties).
-
-        They are remembered for the last `at`: several states of a chain are asked about the same points in turn.
-        """
-        last = self._nearest[-1] if self._nearest else None
-        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
-            last = at, nearest(self.x, at, ties(*self.x.shape))
-            self._nearest[:] = [last]
-        return last[1]
+        """The observations that a further one at each row of `at` is tied to, nearest first; shape (m, ties)."""
+        return self._nearest(at, lambda: np.asarray(nearest(self.x, at, ties(*self.x.shape))))
 
     def noisier(self, variance: float) -> Data:
         """The same with `variance` added to the known noise of every reward."""
@@ -114,18 +108,14 @@ class Data:
         return self._sharing(replace(self, y=y, warp=self.warp if warp is None else warp))
 
     @cached_property
-    def _warped(self) -> list[tuple[Warps, Warped]]:
-        """The last answer of `through`, if any; shared by all data with the same rewards."""
-        return []
+    def _warped(self) -> Memory[Warped]:
+        """The last answers of `through`; shared by all data with the same rewards."""
+        return Memory()
 
     def through(self, warps: Warps) -> Warped:
-        """The rewards through each of some warps, remembered for the last ones."""
+        """The rewards through each of some warps."""
         assert self.warp.straight, "rewards that went through one warp do not go through others"
-        last = self._warped[-1] if self._warped else None
-        if last is None or last[0] is not warps:  # another thread may ask about other warps meanwhile
-            last = warps, Warped.of(self.y, warps)
-            self._warped[:] = [last]
-        return last[1]
+        return self._warped(warps, lambda: Warped.of(self.y, warps))
 
     def seen(self, state: State, model: Model) -> Data:
         """The data as the surfaces of a state see it: with rewards z, in the model's units, through the state's warp.

@@ -29,6 +29,7 @@ from scipy.special import softmax
 
 from infgp.core.jit import jit
 from infgp.core.linalg import FloatArray, cholesky, solve_lower
+from infgp.core.memory import Memory
 from infgp.core.partition import IntArray
 
 #: Length-scales of the kinds of odds that are not constant, in units of √d.
@@ -115,22 +116,16 @@ class Seating:
         return np.asarray(STRENGTH * np.exp(-cdist(self.x[self.order] / root, at / root, "sqeuclidean")))
 
     def _solved(self, kind: int, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """L⁻¹ k for each row of `at`, shape (n, m), and the variance that is left, shape (m,).
-
-        They are remembered for the last `at`: several states of a chain are asked about the same points in turn.
-        """
-        last = self._last[-1] if self._last else None
-        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
-            last = at, {}
-            self._last[:] = [last]
-        if kind not in last[1]:
+        """L⁻¹ k for each row of `at`, shape (n, m), and the variance that is left, shape (m,)."""
+        known = self._solutions(at, dict)
+        if kind not in known:
             half = solve_lower(self._of(kind)[1], self._covariance(kind, at))
-            last[1][kind] = half, np.maximum(STRENGTH - np.einsum("ij,ij->j", half, half), 0.0)
-        return last[1][kind]
+            known[kind] = half, np.maximum(STRENGTH - np.einsum("ij,ij->j", half, half), 0.0)
+        return known[kind]
 
     @cached_property
-    def _last(self) -> list[tuple[FloatArray, dict[int, tuple[FloatArray, FloatArray]]]]:
-        return []
+    def _solutions(self) -> Memory[dict[int, tuple[FloatArray, FloatArray]]]:
+        return Memory()
 
     def chances(self, kind: int, labels: IntArray, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Chances of the surfaces at the rows of `at`, shape (m, K), and how uncertain they are, shape (m,).

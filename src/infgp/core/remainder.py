@@ -37,6 +37,7 @@ from scipy.special import softmax
 
 from infgp.core.kernels import spectral_draw
 from infgp.core.linalg import FloatArray
+from infgp.core.memory import Memory
 
 #: Length-scales of the patterns that depend on x, in units of √d. Longer ones draw a search into corners, where it then
 #: stays: what little is known is extrapolated to the end.
@@ -98,22 +99,16 @@ class Patterns:
         return np.asarray(1.0 / (1.0 + self.spectra[0][:, :, None] * strengths))
 
     def at(self, length: int, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Correlations with the rows of `at`, in the basis of the eigenvectors, and their squares; shapes (n, m).
-
-        They are remembered for the last `at`: several states of a chain are asked about the same points in turn.
-        """
-        last = self._last[-1] if self._last else None
-        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
-            last = at, {}
-            self._last[:] = [last]
-        if length not in last[1]:
+        """Correlations with the rows of `at`, in the basis of the eigenvectors, and their squares; shapes (n, m)."""
+        known = self._turned(at, dict)
+        if length not in known:
             turned = self.spectra[1][length].T @ self.correlation(length, at)
-            last[1][length] = turned, turned * turned
-        return last[1][length]
+            known[length] = turned, turned * turned
+        return known[length]
 
     @cached_property
-    def _last(self) -> list[tuple[FloatArray, dict[int, tuple[FloatArray, FloatArray]]]]:
-        return []
+    def _turned(self) -> Memory[dict[int, tuple[FloatArray, FloatArray]]]:
+        return Memory()
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +257,7 @@ class Remainder:
         """For each pattern, its probability, noise, variance at `at`, (m,), and covariance with `others`, (m, r)."""
         for shape in self.shapes:
             here, squared = self.patterns.at(shape.length, at)
-            there = self.patterns.spectra[1][shape.length].T @ self.patterns.correlation(shape.length, others)
+            there = self.patterns.at(shape.length, others)[0]
             between = self.patterns.between(shape.length, at, others)
             parts = zip(shape.chance, shape.strength, shape.noise, shape.shrunk.T, strict=True)
             for chance, strength, noise, shrunk in parts:

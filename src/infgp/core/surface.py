@@ -16,6 +16,7 @@ from scipy.special import gammaln, softmax
 
 from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
+from infgp.core.memory import Memory
 from infgp.core.model import Data, Model, State, Surface, by_label, covariance, grades_from_prior, log_prior
 from infgp.core.partition import IntArray
 from infgp.core.places import log_cohesion_ratios
@@ -175,9 +176,7 @@ class Conditioned:
     model: Model
     _known: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
     _plain: dict[int, Conditional] = field(default_factory=dict, init=False, repr=False)
-    _odds: list[tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray]]] = field(
-        default_factory=list, init=False, repr=False
-    )
+    _odds: Memory[tuple[FloatArray, FloatArray, FloatArray]] = field(default_factory=Memory, init=False, repr=False)
 
     @cached_property
     def residual(self) -> FloatArray:
@@ -218,16 +217,15 @@ class Conditioned:
         """Probabilities of the kinds of odds given the labels, and what each kind says of the occupied surfaces.
 
         Shapes (kinds,), (kinds, m, K) and (kinds, m): the chances of the surfaces and how uncertain they are
-        (:meth:`infgp.core.odds.Seating.chances`). Kinds that are improbable are left out. Remembered for the last `at`.
+        (:meth:`infgp.core.odds.Seating.chances`). Kinds that are improbable are left out.
         """
-        last = self._odds[-1] if self._odds else None
-        if last is None or last[0] is not at:  # another thread may ask about other points meanwhile
-            kinds = [int(kind) for kind in np.flatnonzero(self._kinds > UNLIKELY)]
-            parts = [self.data.seating.chances(kind, self.state.labels, at) for kind in kinds]
-            chances, spread = (np.array(part) for part in zip(*parts, strict=True))
-            last = at, (self._kinds[kinds] / self._kinds[kinds].sum(), chances, spread)
-            self._odds[:] = [last]
-        return last[1]
+        return self._odds(at, lambda: self._find_odds(at))
+
+    def _find_odds(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        kinds = [int(kind) for kind in np.flatnonzero(self._kinds > UNLIKELY)]
+        parts = [self.data.seating.chances(kind, self.state.labels, at) for kind in kinds]
+        chances, spread = (np.array(part) for part in zip(*parts, strict=True))
+        return self._kinds[kinds] / self._kinds[kinds].sum(), chances, spread
 
     @cached_property
     def _kinds(self) -> FloatArray:
