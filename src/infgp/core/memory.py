@@ -1,4 +1,4 @@
-"""Answers that are remembered for the last questions: several states of a chain are asked about the same points in turn."""
+"""Answers that are remembered for the last questions: states of a chain are asked about the same points in turn."""
 
 from __future__ import annotations
 
