@@ -13,6 +13,7 @@ search, the record has the stated P(best) of the likeliest points, and whether e
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,9 +62,9 @@ TOP = 10
 #: Borders of the classes of P(best) in the table.
 CLASSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 TEXT = f"""\
-Regret of the recommended point after {AFTER} evaluations more, 1 being that of a uniform point: mean over runs (number of
-runs). The last lines have the geometric mean, over runs, of the ratio of `confirm` to each arm (95 % interval; a regret
-counts at least {FLOOR:g})."""
+Regret of the recommended point after {AFTER} evaluations more, 1 being that of a uniform point: mean over runs (number
+of runs). The last lines have the geometric mean, over runs, of the ratio of `confirm` to each arm (95 % interval; a
+regret counts at least {FLOOR:g})."""
 
 
 def measure(job, warm):
@@ -140,7 +141,7 @@ def reliability(records):
     """Share of points that are best of the evaluated ones, by the probability that was stated."""
     pairs = np.array([pair for record in records for pair in record["best"]], dtype=float)
     rows = []
-    for low, high in zip(CLASSES[:-1], CLASSES[1:], strict=True):
+    for low, high in pairwise(CLASSES):
         mine = pairs[(pairs[:, 0] > low) & (pairs[:, 0] <= high)]
         if len(mine):
             stated, true = mine.mean(axis=0)

@@ -80,10 +80,10 @@ SHARE = 0.1
 #: Least regret that counts, as a share of a uniform point's: points closer than this to the best are equal to it.
 LEAST = 1e-4
 TEXT = f"""\
-Share of the runs in which the realised regret is below the stated quantile, by the number of evaluations; (runs). A
-regret below {LEAST:g} of a uniform point's counts as none. Stopping: `RegretBelow(epsilon, 0.95)`, asked after every
-{EVERY} evaluations, where epsilon is {SHARE:g} of the regret of a uniform point; the share of the runs that stopped whose
-regret is above epsilon, with its upper 95 % confidence limit, and the evaluations that they have used, on average."""
+Share of the runs in which the realised regret is below the stated quantile, by the number of evaluations (number of
+runs). A regret below {LEAST:g} of a uniform point's counts as none. Stopping: `RegretBelow(epsilon, 0.95)`, asked after
+every {EVERY} evaluations, where epsilon is {SHARE:g} of the regret of a uniform point. Of the runs that stopped, the
+share whose regret is above epsilon, with its upper 95 % confidence limit, and the evaluations used, on average."""
 
 
 @cache
@@ -139,9 +139,8 @@ def covered(records, n, level):
     """For each run, whether the realised regret after n evaluations is below the stated quantile."""
     k, found = LEVELS.index(level), []
     for record in records:
-        found += [
-            s["true"] <= max(s["quantiles"][k], LEAST * uniform(record["task"])) for s in record["stated"] if s["n"] == n
-        ]
+        least = LEAST * uniform(record["task"])
+        found += [s["true"] <= max(s["quantiles"][k], least) for s in record["stated"] if s["n"] == n]
     return found
 
 

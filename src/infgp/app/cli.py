@@ -128,8 +128,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="the last N of the --trials evaluate the best points again, to find out which is best; a finished study goes "
-        "on that way if --trials is larger than before (default: 0)",
+        help="the last N of the --trials evaluate the best points again, to find out which is best; a finished study "
+        "goes on that way if --trials is larger than before (default: 0)",
     )
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")

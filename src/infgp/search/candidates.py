@@ -130,9 +130,9 @@ def _quantiles(values: FloatArray) -> Sequence[float]:
 def second_look(rng: np.random.Generator, chosen: Chosen, pending: FloatArray) -> FloatArray:
     """The input to evaluate again, shape (d,): that whose reward is expected to raise the best objective most.
 
-    It is the knowledge gradient (:mod:`infgp.search.knowledge`) of the search, among inputs that may be best and nowhere
-    else. `studies/second_look.py` compares it with top-two Thompson sampling and with optimal computing budget
-    allocation. Rewards of pending inputs are drawn from the posterior.
+    It is the knowledge gradient (:mod:`infgp.search.knowledge`) among inputs that may be best and nowhere else.
+    `studies/second_look.py` compares it with top-two Thompson sampling and with optimal computing budget allocation.
+    Rewards of pending inputs are drawn from the posterior.
     """
     (learned, aim), at = chosen.objective, contenders(chosen)
     mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed), aim)

@@ -169,7 +169,7 @@ def _error(draws: FloatArray) -> float:
 
 
 def bundles(rng: np.random.Generator, objective: Aimed) -> list[Bundle]:
-    """Draws of an objective from every state, at least `DRAWS` in all; inputs that failed are poor, as in the search."""
+    """Draws of an objective from every state, at least `DRAWS` in all; inputs that failed count as poor."""
     learned, aim = objective
     ahead = anticipate(rng, learned.draws, np.empty((0, learned.data.x.shape[1])), learned.series.failed)
     return [draw_bundle(rng, given, aim, math.ceil(DRAWS / len(ahead))) for given in ahead]
