@@ -1,8 +1,8 @@
 """The best trial was lucky and does not reproduce: python examples/confirm.py
 
-A model is trained with a learning rate, and its score is noisy: one training in ten ends, by luck, far above what the
-rate is worth. The best trial of a study is then a lucky one. The question to ask the study is not which trial had the
-best score, but which point is best, and with what probability; and the test is to train again, twenty times each.
+A model is trained with a learning rate, and its score is noisy: the larger the rate, the more so. The best trial of a
+study is then a lucky one with a large rate. The question to ask the study is not which trial had the best score, but
+which point is best, and with what probability; and the test is to train again, twenty times each.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ AGAIN = 20
 def score(rate: float, rng: np.random.Generator) -> float:
     """Score of one training."""
     worth = 0.9 - 0.05 * np.log10(rate / 1e-3) ** 2
-    return float(worth + 0.02 * rng.normal() + (0.3 * rng.random() if rng.random() < 0.1 else 0.0))
+    return float(worth + (0.02 + 2.0 * rate / (0.1 + 4.0 * rate)) * rng.standard_t(4))
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ BLOCK = 20
 FIVE = 5
 #: Least gap between two means that optimal computing budget allocation believes in, in standard deviations of draws.
 LEAST_GAP = 0.05
+#: Least share of the draws in which a point is best that makes it likely.
+LIKELY = 0.02
 NODES = np.polynomial.hermite_e.hermegauss(9)
 TEXT = """\
 Regret after the second looks: mean over repetitions ± its standard error, and the ratio of the mean to that of the
@@ -62,6 +64,14 @@ def knowledge_gradient(rng, mean, covariance, variance, counts):
     """The look that is expected to raise the best mean most."""
     moved = covariance / np.sqrt(np.diag(covariance) + variance)
     return np.argmax(sum(w * np.max(mean[:, None] + z * moved, axis=0) for z, w in zip(*NODES, strict=True)))
+
+
+def knowledge_gradient_of_likely(rng, mean, covariance, variance, counts):
+    """The same among the points that may be best: those that are best in one draw of fifty or more."""
+    best = np.bincount(np.argmax(draws(rng, mean, covariance, DRAWS), axis=0), minlength=mean.size)
+    likely = np.flatnonzero(best >= LIKELY * DRAWS)
+    part = covariance[np.ix_(likely, likely)]
+    return likely[knowledge_gradient(rng, mean[likely], part, variance, counts)]
 
 
 def two_best(rng, mean, covariance):
@@ -105,6 +115,7 @@ def nothing(rng, mean, covariance, variance, counts):
 
 RULES = {
     "knowledge gradient": knowledge_gradient,
+    "knowledge gradient of likely points": knowledge_gradient_of_likely,
     "top two": top_two,
     "top two, less certain": top_two_uncertain,
     "budget allocation": budget_allocation,
