@@ -52,6 +52,8 @@ ERROR = "infgp:error"
 #: User attribute of a trial that was added to hold a value: the number of the trial that the value belongs to, which
 #: another run had given up while it was still being evaluated.
 INSTEAD_OF = "infgp:instead_of"
+#: User attribute of a study that has stopped: the values of --until-regret and --probability that it has reached.
+ENOUGH = "infgp:regret_below"
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
@@ -257,15 +259,22 @@ class _Run:
             raise EvaluationError(self.error)
 
     def _enough(self, done: int) -> bool:
-        """Whether the regret is as small as was asked for; asked once for each number of trials."""
+        """Whether the regret is as small as was asked for; asked once for each number of trials, and kept by the study.
+
+        A run that is started again, or another machine's, would otherwise find a slightly other answer.
+        """
         from infgp.optuna import InfGPSampler
 
         if self.plan.until_regret is None or self.enough or done == self.checked:
             return self.enough
-        rule, self.checked = RegretBelow(self.plan.until_regret, self.plan.probability), done
-        assert isinstance(self.study.sampler, InfGPSampler)
-        sampler = self.study.sampler
-        self.enough = self._patiently(lambda: sampler.may_stop(self.study, rule))
+        asked, sampler = [self.plan.until_regret, self.plan.probability], self.study.sampler
+        assert isinstance(sampler, InfGPSampler)
+        self.checked = done
+        if self._patiently(lambda: self.study.user_attrs.get(ENOUGH)) == asked:
+            self.enough = True
+        elif self._patiently(lambda: sampler.may_stop(self.study, RegretBelow(*asked))):
+            self.enough = True
+            self._patiently(lambda: self.study.set_user_attr(ENOUGH, asked))
         return self.enough
 
     def _show(self, note: str = "") -> None:
