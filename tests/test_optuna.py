@@ -19,10 +19,10 @@ from optuna.testing.pytest_samplers import (
 )
 from optuna.trial import TrialState, create_trial
 
-from infgp import Float, Optimizer
+from infgp import Float, Optimizer, RegretBelow
 from infgp import optuna as adapter
 from infgp.errors import InvalidInputError
-from infgp.optuna import InfGPSampler
+from infgp.optuna import InfGPSampler, StopWhen
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 XY = {"x": FloatDistribution(0.0, 1.0), "y": FloatDistribution(0.0, 1.0)}
@@ -432,3 +432,41 @@ def test_the_dashboard_reads_the_study(tmp_path):
     last = json.loads(body)["trials"][-1]
     assert {a["key"]: float(a["value"]) for a in last["user_attrs"]} == study.trials[-1].user_attrs
     assert adapter.OFF_SURFACE in study.trials[-1].user_attrs
+
+
+def test_a_study_stops_when_its_rule_is_met():
+    study = optuna.create_study(sampler=InfGPSampler(seed=0))
+    study.optimize(bowl, n_trials=60, callbacks=[StopWhen(RegretBelow(0.2))])
+    assert 6 <= len(study.trials) < 60
+    assert study.sampler.regret(study).probability_below(0.2) > 0.95
+
+
+def test_a_rule_needs_the_sampler():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    with pytest.raises(InvalidInputError, match="must be an InfGPSampler"):
+        study.optimize(bowl, n_trials=1, callbacks=[StopWhen(RegretBelow(0.2))])
+    with pytest.raises(InvalidInputError, match="stop must be a rule"):
+        StopWhen(0.2)
+
+
+def test_trials_confirm_after_the_search():
+    study = run(InfGPSampler(seed=0, confirm_after=12), 15)
+    params = [trial.params for trial in study.trials]
+    assert params[:12] == [trial.params for trial in run(InfGPSampler(seed=0), 12).trials]
+    assert sum(p not in params[: 12 + k] for k, p in enumerate(params[12:])) <= 1
+    rows = study.sampler.candidates(study)
+    assert rows[0].point in params
+    assert sum(row.n_rewards for row in study.sampler.candidates(study, top=15)) == 15
+    with pytest.raises(InvalidInputError, match="confirm_after is for one objective"):
+        InfGPSampler(objective=["mean", "mean"], confirm_after=3)
+
+
+def test_points_that_are_confirmed_have_optuna_s_values():
+    def objective(trial):
+        step = trial.suggest_float("step", 0.5, 2.0, step=0.25)
+        return step + (trial.suggest_categorical("kind", ["a", "b"]) == "a")
+
+    study = run(InfGPSampler(seed=0, confirm_after=8, n_startup_trials=4), 10, objective)
+    assert {trial.params["kind"] for trial in study.trials[8:]} <= {"a", "b"}
+    assert study.sampler.regret(study).point.keys() == {"step", "kind"}
+    assert study.sampler.candidates(study, top=1)[0].point["kind"] in ("a", "b")

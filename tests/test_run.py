@@ -8,6 +8,7 @@ from multiprocessing import get_context
 import pytest
 
 import infgp.run
+from infgp import GainBelow, RegretBelow
 from infgp.errors import InvalidInputError, MissingExtraError
 from infgp.progress import progress_bar
 from infgp.run import maximize, minimize
@@ -456,3 +457,48 @@ def test_the_progress_bar_needs_tqdm(monkeypatch):
 def test_arguments_that_make_no_sense(change, message):
     with pytest.raises(InvalidInputError, match=message):
         infgp.run.maximize(**{"f": hill, "space": LINE, "budget": 3, **change})
+
+
+def test_a_run_stops_when_its_rule_is_met():
+    result = maximize(hill, LINE, 60, seed=0, stop=RegretBelow(0.05))
+    assert result.stopped_by == "rule"
+    assert result.optimizer.n_initial <= len(result.observations) < 60
+    assert hill(result.point["x"]) > -0.05
+    assert "stopped by rule" in str(result)
+    assert maximize(hill, LINE, 8, seed=0, stop=RegretBelow(1e-12)).stopped_by == "budget"
+
+
+def test_the_last_evaluations_confirm():
+    result = maximize(hill, LINE, 14, seed=0, confirm=4)
+    points = [o.point for o in result.observations]
+    assert len(points) == 14
+    assert points[:10] == [o.point for o in maximize(hill, LINE, 10, seed=0).observations]
+    assert len({p["x"] for p in points[:10]}) == 10
+    # Each of the last is a point from before, or a recommended one that was not evaluated yet.
+    assert sum(p not in points[: 10 + k] for k, p in enumerate(points[10:])) <= 1
+
+
+def test_a_rule_that_is_met_begins_the_confirmation():
+    result = maximize(hill, LINE, 60, seed=0, stop=GainBelow(0.05, 10), confirm=3)
+    without = maximize(hill, LINE, 57, seed=0, stop=GainBelow(0.05, 10))
+    assert result.stopped_by == without.stopped_by == "rule"
+    assert len(result.observations) == len(without.observations) + 3
+
+
+def test_nothing_is_confirmed_where_all_evaluations_fail():
+    assert len(maximize(lambda x: None, LINE, 8, seed=0, confirm=4, stop=RegretBelow(0.1)).observations) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stop": 0.1}, "stop must be a rule"),
+        ({"confirm": -1}, "confirm must be an integer >= 0"),
+        ({"confirm": 9}, "confirm must be less than the budget of 9"),
+    ],
+)
+def test_rules_and_confirmations_that_make_no_sense(options, message):
+    f, calls = counted(hill, lambda k: None)
+    with pytest.raises(InvalidInputError, match=message):
+        maximize(f, LINE, 9, **options)
+    assert not calls

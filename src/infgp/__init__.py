@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from infgp.predict.law import Law
     from infgp.run import Result, maximize, minimize
     from infgp.search.optimizer import Optimizer
+    from infgp.search.stopping import GainBelow, RegretBelow
     from infgp.space import Choice, Float, Int
 
 __version__ = "0.1.0.dev0"
@@ -25,6 +26,7 @@ __all__ = [
     "Choice",
     "ConvergenceWarning",
     "Float",
+    "GainBelow",
     "InfGPError",
     "InfiniteGP",
     "Int",
@@ -34,6 +36,7 @@ __all__ = [
     "NumericalError",
     "Optimizer",
     "Priors",
+    "RegretBelow",
     "Result",
     "__version__",
     "maximize",
@@ -45,11 +48,13 @@ __all__ = [
 _LAZY = {
     "Choice": "infgp.space",
     "Float": "infgp.space",
+    "GainBelow": "infgp.search.stopping",
     "InfiniteGP": "infgp.estimator",
     "Int": "infgp.space",
     "Law": "infgp.predict.law",
     "Optimizer": "infgp.search.optimizer",
     "Priors": "infgp.core.priors",
+    "RegretBelow": "infgp.search.stopping",
     "Result": "infgp.run",
     "maximize": "infgp.run",
     "minimize": "infgp.run",

@@ -26,9 +26,12 @@ from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
 from infgp.predict.functionals import ObjectiveLike
 from infgp.predict.mixture import off_surface_probability
+from infgp.search.candidates import Candidates
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.search.proposal import DEFAULT_GOAL
+from infgp.search.regret import Regret
+from infgp.search.stopping import Rule, check_rule, may_stop
 from infgp.space import Choice, Float, Int, Parameter, Point, Space
 
 with extra("optuna", "optuna"):
@@ -102,6 +105,9 @@ class InfGPSampler(BaseSampler):
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
+    confirm_after : int or None
+        Number of trials after which points are evaluated again, to find out which of them is best, as
+        ``Optimizer.ask(confirm=True)`` does. By default the search never ends. For one objective.
     objective, outliers, target, goal, acquisition, exploration, gradients, kernel, ard, surfaces, regions
         As in :class:`infgp.Optimizer`; so are the last five.
     surface_scales, odds, priors, warp
@@ -125,6 +131,7 @@ class InfGPSampler(BaseSampler):
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
         store_beliefs: bool = True,
+        confirm_after: int | None = None,
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
         target: str = "objective",
@@ -172,6 +179,9 @@ class InfGPSampler(BaseSampler):
         self._constraints_func = constraints_func
         self._independent_sampler = independent_sampler
         self._store_beliefs = store_beliefs
+        self._confirm_after = None if confirm_after is None else check_int("confirm_after", confirm_after, 1)
+        if confirm_after is not None and len(directions) > 1:
+            raise InvalidInputError("confirm_after is for one objective; leave it out.")
         self._memory: _Memory | None = None
         self._searched = ("", IntersectionSearchSpace())  # a study's name, and what its trials have in common
         self.renew_locks()
@@ -209,7 +219,8 @@ class InfGPSampler(BaseSampler):
             return {}
         with self._lock:
             memory, pending = self._recall(study, distributions, trial.number)
-            point = memory.optimizer.suggest(trial.number, pending)
+            confirm = self._confirms(memory, len(pending))
+            point = memory.optimizer.suggest(trial.number, pending, confirm=confirm)
             given = memory.outward(point)
             internal = {name: float(d.to_internal_repr(given[name])) for name, d in distributions.items()}
             study._storage.set_trial_system_attr(trial._trial_id, GIVEN, json.dumps(internal))
@@ -275,6 +286,54 @@ class InfGPSampler(BaseSampler):
             otherwise=None if found.otherwise is None else outward(found.otherwise),
         )
 
+    def regret(self, study: Study) -> Regret:
+        """What is still to be gained over the recommended point; see `Optimizer.regret`.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=InfGPSampler(seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2, n_trials=12)
+        >>> study.sampler.regret(study).quantile(0.9) < 0.1
+        True
+        """
+        with self._lock:
+            memory = self._memory_of(study)
+            found = memory.optimizer.regret()
+        return replace(found, point=memory.outward(found.point))
+
+    def candidates(self, study: Study, top: int = 5) -> Candidates:
+        """Trials' points that may be best, with their probabilities; see `Optimizer.candidates`.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=InfGPSampler(seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2, n_trials=12)
+        >>> len(study.sampler.candidates(study, top=3))
+        3
+        """
+        with self._lock:
+            memory = self._memory_of(study)
+            found = memory.optimizer.candidates(top)
+        return Candidates(replace(row, point=memory.outward(row.point)) for row in found)
+
+    def may_stop(self, study: Study, rule: Rule) -> bool:
+        """Whether a rule such as :class:`infgp.RegretBelow` is checked after the trials so far, and is met.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> from infgp import RegretBelow
+        >>> InfGPSampler(seed=0).may_stop(optuna.create_study(), RegretBelow(0.1))
+        False
+        """
+        check_rule(rule)
+        with self._lock:
+            return bool(self._together(study)) and may_stop(rule, self._memory_of(study).optimizer)
+
     def tradeoffs(self, study: Study) -> tuple[Tradeoff, ...]:
         """Trials' points that are trade-offs between the objectives; see `Optimizer.tradeoffs`.
 
@@ -297,6 +356,11 @@ class InfGPSampler(BaseSampler):
         return 0 if self._memory is None else self._memory.optimizer.fallbacks
 
     # --- What is known -----------------------------------------------------------------------------------------------
+
+    def _confirms(self, memory: _Memory, running: int) -> bool:
+        """Whether the next trial evaluates a point again."""
+        after = self._confirm_after
+        return after is not None and len(memory.told) + running >= after and memory.optimizer.counts[1] > 0
 
     def _together(self, study: Study) -> Distributions:
         """What is chosen together."""
@@ -370,6 +434,41 @@ class InfGPSampler(BaseSampler):
                 out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in learned.chain.states]))
                 out[NU + suffix] = float(np.mean([state.nu for state in learned.chain.states]))
         return out
+
+
+class StopWhen:
+    """Callback of ``study.optimize``: stops a study with an :class:`InfGPSampler` when enough is known.
+
+    Parameters
+    ----------
+    rule : RegretBelow or GainBelow
+        Checked after every trial once the design is finished, from 40 trials on after every second, from 60 on after
+        every third, and so on. Trials that are running when it is met are finished.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from infgp import RegretBelow
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=InfGPSampler(seed=0))
+    >>> stop = StopWhen(RegretBelow(0.05))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2, n_trials=50, callbacks=[stop])
+    >>> len(study.trials) < 50
+    True
+    """
+
+    def __init__(self, rule: Rule) -> None:
+        check_rule(rule)
+        self.rule = rule
+
+    def __call__(self, study: Study, trial: FrozenTrial) -> None:
+        """Stop the study if the rule is met."""
+        if not isinstance(study.sampler, InfGPSampler):
+            raise InvalidInputError(
+                f"StopWhen asks the study's sampler, which must be an InfGPSampler, but is {study.sampler!r}."
+            )
+        if study.sampler.may_stop(study, self.rule):
+            study.stop()
 
 
 # --- Optuna's trials and distributions -------------------------------------------------------------------------------

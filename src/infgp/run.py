@@ -16,6 +16,7 @@ from infgp.errors import InvalidInputError, check_int, check_positive, require
 from infgp.progress import progress_bar
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Observation, Recommendation
+from infgp.search.stopping import Rule, check_rule, may_stop
 from infgp.space import Parameter, Point, Space
 
 logger = logging.getLogger("infgp")
@@ -35,7 +36,7 @@ class Result:
         All evaluations, in the order in which they came back.
     seconds : float
         Duration of the run.
-    stopped_by : {"budget", "time", "callback", "interrupt"}
+    stopped_by : {"budget", "time", "callback", "rule", "interrupt"}
     optimizer : Optimizer
         To go on with: ``maximize(f, result.optimizer, budget=50)``.
     """
@@ -95,6 +96,8 @@ def maximize(
     *,
     callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
     max_seconds: float | None = None,
+    stop: Rule | None = None,
+    confirm: int = 0,
     executor: Executor | None = None,
     n_workers: int | None = None,
     progress: bool = False,
@@ -118,6 +121,12 @@ def maximize(
         run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
         Seconds after which no further evaluation begins.
+    stop : RegretBelow, GainBelow or None
+        When enough is known (`docs/stopping.md`). Checked after every evaluation once the design is finished, from 40
+        evaluations on after every second, from 60 on after every third, and so on.
+    confirm : int, default=0
+        How many evaluations of the budget are spent at the end on finding out which of the best points is best, as
+        ``ask(confirm=True)`` does. They begin as soon as `stop` says that the search may stop.
     executor : concurrent.futures.Executor or None
         Where `f` is evaluated; by default in this thread, one at a time.
     n_workers : int or None
@@ -151,7 +160,7 @@ def maximize(
     True
     """
     optimizer = _optimizer(space, "maximize", seed, options)
-    return _run(f, optimizer, budget, callbacks, max_seconds, executor, n_workers, progress, catch)
+    return _run(f, optimizer, budget, callbacks, max_seconds, stop, confirm, executor, n_workers, progress, catch)
 
 
 def minimize(
@@ -162,6 +171,8 @@ def minimize(
     *,
     callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
     max_seconds: float | None = None,
+    stop: Rule | None = None,
+    confirm: int = 0,
     executor: Executor | None = None,
     n_workers: int | None = None,
     progress: bool = False,
@@ -178,7 +189,7 @@ def minimize(
     True
     """
     optimizer = _optimizer(space, "minimize", seed, options)
-    return _run(f, optimizer, budget, callbacks, max_seconds, executor, n_workers, progress, catch)
+    return _run(f, optimizer, budget, callbacks, max_seconds, stop, confirm, executor, n_workers, progress, catch)
 
 
 def _run(
@@ -187,6 +198,8 @@ def _run(
     budget: int,
     callbacks: tuple[Callable[[Optimizer, Observation], object], ...],
     max_seconds: float | None,
+    stop: Rule | None,
+    confirm: int,
     executor: Executor | None,
     n_workers: int | None,
     progress: bool,
@@ -198,16 +211,27 @@ def _run(
         check_positive("max_seconds", max_seconds)
     if not callable(f):
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
+    if stop is not None:
+        check_rule(stop)
+    if check_int("confirm", confirm, 0) >= budget:
+        raise InvalidInputError(f"confirm must be less than the budget of {budget}, but got {confirm!r}.")
+    if (stop is not None or confirm) and len(optimizer.directions) > 1:
+        raise InvalidInputError("stop and confirm are for one objective; leave them out.")
     call = caller(f, optimizer.space)
     workers = 1 if executor is None else _workers(executor, n_workers)
     begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
     begun, running, stopped_by = 0, dict[Future[float | None], Point](), "budget"
+    searches, last = budget - confirm, budget  # evaluations of the search, and in all
 
     def late() -> bool:
         return max_seconds is not None and time.monotonic() - begin >= max_seconds
 
+    def next_point() -> Point:
+        """The next point; without any reward there is nothing to confirm."""
+        return optimizer.ask(confirm=begun >= searches and optimizer.counts[1] > 0)
+
     def finish(point: Point, value: float | None) -> bool:
-        """Tell, call back; whether to stop."""
+        """Tell, call back; whether a callback stops the run."""
         optimizer.tell(point, value)
         tick()
         observation = optimizer.observations[-1]
@@ -216,26 +240,28 @@ def _run(
 
     with progress_bar(progress, budget, "evaluation") as tick:
         try:
-            while begun < budget or running:
-                while begun < budget and len(running) < workers and not late():
-                    point = optimizer.ask()
+            while begun < last or running:
+                while begun < last and len(running) < workers and not late():
+                    point = next_point()
                     begun += 1
                     running[_submit(executor, call, point)] = point
                 if not running:
                     stopped_by = "time"
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                stop, errors = False, []
+                halted, errors = False, []
                 for job in done:
                     try:  # what one job or callback has done wrong does not keep the others from being told
                         if job.exception() is not None and not isinstance(job.exception(), catch):
                             job.result()  # raises
-                        stop |= finish(running.pop(job), _value(job))
+                        halted |= finish(running.pop(job), _value(job))
+                        if stop is not None and begun <= searches and last == budget and may_stop(stop, optimizer):
+                            searches, last, stopped_by = begun, begun + confirm, "rule"
                     except Exception as error:
                         errors.append(error)
                 if errors:
                     raise errors[0]
-                if stop:
+                if halted:
                     stopped_by = "callback"
                     break
         except KeyboardInterrupt:

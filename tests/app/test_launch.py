@@ -152,6 +152,24 @@ def test_runs_to_its_budget_and_goes_on(capsys):
     assert stored == Counter(evaluated())
 
 
+def test_stops_when_the_regret_is_small(capsys):
+    assert main(command("f", 60, "--minimize", "--seed", "0", "--until-regret", "0.3", "--probability", "0.9")) == 0
+    made = len(complete())
+    assert 6 <= made < 60
+    out = capsys.readouterr().out
+    assert "Recommended" in out
+    assert main(command("f", 60, "--minimize", "--seed", "0", "--until-regret", "0.3", "--probability", "0.9")) == 0
+    assert len(trials()) == made  # nothing is left to do
+
+
+def test_a_finished_study_is_confirmed(capsys):
+    assert main(command("f", 8, "--minimize", "--seed", "0")) == 0
+    assert main(command("f", 11, "--minimize", "--seed", "0", "--confirm", "3")) == 0
+    params = [t.params for t in complete()]
+    assert len(params) == 11
+    assert sum(p not in params[: 8 + k] for k, p in enumerate(params[8:])) <= 1
+
+
 def test_a_function_of_one_dict(capsys):
     assert main(command("as_dict", 3)) == 0
     assert all(t.value == t.params["x"] for t in complete("objective:as_dict"))
@@ -405,6 +423,10 @@ def test_a_process_that_dies(capsys):
         ({"--space": "none.toml"}, "none.toml cannot be read"),
         ({"--trials": "0"}, "--trials must be an integer >= 1"),
         ({"--jobs": "0"}, "--jobs must be an integer >= 1"),
+        ({"--confirm": "2"}, "--confirm must be less than --trials 2"),
+        ({"--until-regret": "0"}, "epsilon must be a finite number > 0"),
+        ({"--until-regret": "0.1", "--probability": "2"}, "probability must be between 0 and 1"),
+        ({"--until-regret": "0.1", "--confirm": "1"}, "do not go together"),
         ({"--objective": "worst"}, "--objective must be mean, median, quantile:Q"),
         ({"--objective": "quantile"}, "but got 'quantile'"),
         ({"--objective": "quantile:1"}, "but got 'quantile:1'"),

@@ -15,6 +15,7 @@ REPO = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.stem != "__init__")
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
+    "confirm": [],
     "diagnosis": ["--methods", "ts-warped"],
     "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
@@ -22,14 +23,16 @@ CHEAP = {
     "odds": ["--methods", "infgp,random"],
     "optuna_sampler": [],
     "recommendations": [],
+    "regret": [],
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],
     "scales": ["--methods", "infgp-final,optuna-tpe,random"],
     "search_variants": ["--methods", "infgp,infgp-unwarped"],
+    "second_look": ["--methods", "knowledge gradient,nothing"],
     "laws": [],
     "start_independence": [],
 }
-SLOW = ("start_independence",)
+SLOW = ("confirm", "start_independence")
 
 
 def study(name) -> Study:

@@ -68,10 +68,13 @@ RUN_EXAMPLES = """\
 examples:
   infgp run train:loss --space space.toml --trials 200 --jobs 4 --minimize
   infgp run train:loss --space space.toml --trials 200 --minimize --objective cvar:0.1
+  infgp run train:loss --space space.toml --trials 200 --minimize --until-regret 0.01
+  infgp run train:loss --space space.toml --trials 220 --minimize --confirm 20
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
-exit codes: 0 the study has all its trials, 1 error, 130 stopped by Ctrl-C, 141 nobody reads the output any more
+exit codes: 0 the study has all its trials or its regret is as small as --until-regret, 1 error, 130 stopped by Ctrl-C,
+141 nobody reads the output any more
 """
 #: Exit code when nobody reads the output any more: 128 and the number of SIGPIPE.
 UNREAD = 141
@@ -111,6 +114,22 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=tuple(GOALS),
         help="what the search is for: the best point in the end, or good rewards along the way, where every evaluation "
         f"is paid for; the study keeps it (default: what the study has kept, or else {DEFAULT_GOAL})",
+    )
+    add(
+        "--until-regret",
+        type=float,
+        metavar="EPS",
+        help="stop before --trials if no point is better than the recommended one by more than EPS, with the "
+        "probability --probability",
+    )
+    add("--probability", type=float, default=0.95, metavar="P", help="of --until-regret (default: 0.95)")
+    add(
+        "--confirm",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the last N of the --trials evaluate the best points again, to find out which is best; a finished study "
+        "goes on that way if --trials is larger than before (default: 0)",
     )
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")

@@ -31,6 +31,7 @@ from infgp.app.storage import (
 from infgp.app.text import shorten
 from infgp.app.workers import Answer, EvaluationError, Worker, wait_for
 from infgp.errors import InfGPError, InvalidInputError, check_int, check_positive, require
+from infgp.search.stopping import RegretBelow
 from infgp.space import Point, Space
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ ERROR = "infgp:error"
 #: User attribute of a trial that was added to hold a value: the number of the trial that the value belongs to, which
 #: another run had given up while it was still being evaluated.
 INSTEAD_OF = "infgp:instead_of"
+#: User attribute of a study that has stopped: the values of --until-regret and --probability that it has reached.
+ENOUGH = "infgp:regret_below"
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
@@ -106,6 +109,12 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     check_int("--patience", plan.patience, 0)
     if plan.timeout is not None:
         check_positive("--timeout", plan.timeout)
+    if check_int("--confirm", plan.confirm, 0) >= plan.trials:
+        raise InvalidInputError(f"--confirm must be less than --trials {plan.trials}, but got {plan.confirm}.")
+    if plan.confirm and plan.until_regret is not None:
+        raise InvalidInputError("--confirm and --until-regret do not go together; leave one of them out.")
+    if plan.until_regret is not None:
+        RegretBelow(plan.until_regret, plan.probability)
     check_options(plan)
     space = read_space(plan.space)
     worker = _hire(plan, space)  # before anything is stored
@@ -164,6 +173,8 @@ class _Run:
     ours: set[int] = field(default_factory=set)  # finished trials with the parameters of the space file, by number
     error: str | None = None
     beaten: float = -math.inf
+    checked: int = 0  # number of trials after which it was last asked whether enough is known
+    enough: bool = False
 
     def go(self) -> None:
         try:
@@ -226,7 +237,7 @@ class _Run:
             self.error = self.error or self._foreign(trials)  # another run may have begun with another space file
             done = sum(map(counts, trials))
             running = sum(t.state.name == "RUNNING" for t in trials)
-            ending = self.error is not None or bool(self.signals) or done >= self.plan.trials
+            ending = self.error is not None or bool(self.signals) or done >= self.plan.trials or self._enough(done)
             if ending and not self.evaluating:
                 self.listen(Progress(trials, 0, self.plan.trials))
                 break
@@ -246,6 +257,25 @@ class _Run:
             )
         if self.error is not None:
             raise EvaluationError(self.error)
+
+    def _enough(self, done: int) -> bool:
+        """Whether the regret is as small as was asked for; asked once for each number of trials, and kept by the study.
+
+        A run that is started again, or another machine's, would otherwise find a slightly other answer.
+        """
+        from infgp.optuna import InfGPSampler
+
+        if self.plan.until_regret is None or self.enough or done == self.checked:
+            return self.enough
+        asked, sampler = [self.plan.until_regret, self.plan.probability], self.study.sampler
+        assert isinstance(sampler, InfGPSampler)
+        self.checked = done
+        if self._patiently(lambda: self.study.user_attrs.get(ENOUGH)) == asked:
+            self.enough = True
+        elif self._patiently(lambda: sampler.may_stop(self.study, RegretBelow(*asked))):
+            self.enough = True
+            self._patiently(lambda: self.study.set_user_attr(ENOUGH, asked))
+        return self.enough
 
     def _show(self, note: str = "") -> None:
         self.listen(Progress([], len(self.evaluating), self.plan.trials, note=note or self._note()))

@@ -53,6 +53,9 @@ class Plan:
     objective: str | None = None  # None for what the study has kept
     outliers: str | None = None
     goal: str | None = None
+    until_regret: float | None = None
+    probability: float = 0.95
+    confirm: int = 0
     seed: int | None = None
     keep_going: bool = False
     timeout: float | None = None
@@ -207,7 +210,10 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             if attempt == OPENINGS:
                 raise fail("cannot be opened", error, "check that it is up and that the URL is right.") from None
             time.sleep(0.3 * attempt)
-    study.sampler = InfGPSampler(seed=plan.seed, search_space=distributions(space), **options)
+    confirm_after = plan.trials - plan.confirm if plan.confirm else None
+    study.sampler = InfGPSampler(
+        seed=plan.seed, search_space=distributions(space), confirm_after=confirm_after, **options
+    )
     return study, storage
 
 

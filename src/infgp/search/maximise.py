@@ -40,14 +40,18 @@ ROUNDS = 4
 Values: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
-class Score(Protocol):
+class Climbable(Protocol):
+    """What gradients can be followed on."""
+
+    def value_and_gradient(self, at: FloatArray, /) -> tuple[FloatArray, FloatArray]:
+        """Values at the rows of `at`, shape (m,), and gradients, shape (m, d)."""
+
+
+class Score(Climbable, Protocol):
     """A function of the unit cube, in batch."""
 
-    def __call__(self, at: FloatArray) -> FloatArray:
+    def __call__(self, at: FloatArray, /) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-
-    def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Values, shape (m,), and gradients, shape (m, d)."""
 
 
 def candidates(
@@ -100,7 +104,7 @@ def pick(
     """
     points = candidates(rng, space, good, spread, around)
     if space.discrete.any():
-        tops = points[_spread_best(points, _clean(score(points)), FINALISTS)]
+        tops = points[spread_best(points, _clean(score(points)), FINALISTS)]
         points = np.concatenate((points, _exchange(score, space, tops)))
     return np.asarray(points[np.argmax(_clean(score(points)))])
 
@@ -134,15 +138,15 @@ def maximise(
     """
     points = candidates(rng, space, good, effort * SPREAD)
     values = _clean(score(points))
-    tops = points[_spread_best(points, values, effort * STARTS)]
+    tops = points[spread_best(points, values, effort * STARTS)]
     free = ~space.discrete
     if free.any():
-        tops = _climb(score, space, tops, free, FIRST_ITERATIONS)
-        tops = tops[_spread_best(tops, _clean(score(tops)), effort * FINALISTS)]
-        tops = _climb(score, space, tops, free, ITERATIONS)
+        tops = climb(score, space, tops, free, FIRST_ITERATIONS)
+        tops = tops[spread_best(tops, _clean(score(tops)), effort * FINALISTS)]
+        tops = climb(score, space, tops, free, ITERATIONS)
     if space.discrete.any():
         tops = _exchange(score, space, tops)
-        tops = _climb(score, space, tops, free, ITERATIONS) if free.any() else tops
+        tops = climb(score, space, tops, free, ITERATIONS) if free.any() else tops
     points = np.concatenate((points[[np.argmax(values)]], tops))
     values = _clean(score(points))
     best = int(np.argmax(values))
@@ -154,8 +158,15 @@ def _clean(values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), -np.inf, values)
 
 
-def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArray:
-    """Indices of good points that lie apart: the best one, then the best one away from all that were chosen before."""
+def spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArray:
+    """Indices of good points that lie apart: the best one, then the best one away from all that were chosen before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread_best(np.array([[0.1], [0.11], [0.9]]), np.array([2.0, 3.0, 1.0]), 2)
+    array([1, 2])
+    """
     order = np.argsort(-values, kind="stable")[: 40 * count]
     apart = 0.03 * np.sqrt(points.shape[1])
     chosen: list[int] = []
@@ -167,8 +178,20 @@ def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArr
     return np.array(chosen)
 
 
-def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_], iterations: int) -> FloatArray:
-    """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay."""
+def climb(score: Climbable, space: Space, starts: FloatArray, free: NDArray[np.bool_], iterations: int) -> FloatArray:
+    """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay.
+
+    Rows keep their order, so that a score may be another function in every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.predict.paths import Path
+    >>> from infgp.space import Float
+    >>> plane, space = Path(np.array([0.0, 1.0])), Space.of({"a": Float(0, 1)})
+    >>> climb(plane, space, np.array([[0.3]]), ~space.discrete, 10)
+    array([[1.]])
+    """
     shape = starts[:, free].shape
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
 
@@ -23,11 +24,17 @@ from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
 from infgp.predict.objectives import MeanObjective
 from infgp.search import recommending, saved
+from infgp.search import regret as regrets
+from infgp.search.candidates import Candidates, rank, second_look
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
 from infgp.search.proposal import DEFAULT_GOAL, Exploration, Proposal, Strategy, propose
+from infgp.search.recommending import Chosen, evaluated_at
+from infgp.search.regret import Regret
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Parameter, Point, Space
+
+logger = logging.getLogger("infgp")
 
 DIRECTIONS = ("maximize", "minimize")
 #: Values of the option `warp`, besides None.
@@ -42,6 +49,24 @@ DESIGN = 1
 BELIEF = 2
 #: First number of the key that the randomness of a chain is derived from.
 CHAIN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class _Belief:
+    """Randomness, what was told, and all numbers that are learned, the objectives first."""
+
+    rng: np.random.Generator
+    log: Log
+    known: Mapping[str, Learned]
+    n_objectives: int
+
+    @property
+    def objectives(self) -> list[Learned]:
+        return list(self.known.values())[: self.n_objectives]
+
+    @property
+    def constraints(self) -> list[Learned]:
+        return list(self.known.values())[self.n_objectives :]
 
 
 class Optimizer:
@@ -184,11 +209,18 @@ class Optimizer:
     # --- Ask and tell ------------------------------------------------------------------------------------------------
 
     @overload
-    def ask(self, n: None = None) -> Point: ...
+    def ask(self, n: None = None, *, confirm: bool = False) -> Point: ...
     @overload
-    def ask(self, n: int) -> list[Point]: ...
-    def ask(self, n: int | None = None) -> Point | list[Point]:
+    def ask(self, n: int, *, confirm: bool = False) -> list[Point]: ...
+    def ask(self, n: int | None = None, *, confirm: bool = False) -> Point | list[Point]:
         """The next point to evaluate, or the next `n`; they are pending until they are told.
+
+        Parameters
+        ----------
+        n : int, optional
+        confirm : bool, default=False
+            Choose among the points that were evaluated and the recommended one, to find out which is best: by the
+            knowledge gradient, whatever the option `acquisition` is. For one objective.
 
         Examples
         --------
@@ -201,10 +233,14 @@ class Optimizer:
             points: list[Point] = []
             standing = self._standing
             for _ in range(count):  # nothing counts before all are found
-                designs = max(standing.told + len(standing.pending), standing.designed) < self.n_initial
-                index = standing.designed if designs else None
-                found = self._propose(standing, standing.asked, index, standing.pending)
-                points += self.space.from_unit(found.u[None])
+                finished = max(standing.told + len(standing.pending), standing.designed) >= self.n_initial
+                designs = not (confirm or finished)
+                if confirm:
+                    found = self._confirm(standing, standing.asked, standing.pending)
+                else:
+                    index = standing.designed if designs else None
+                    found = self._propose(standing, standing.asked, index, standing.pending)
+                points.append(self._point(found))
                 standing = replace(
                     standing,
                     asked=standing.asked + 1,
@@ -219,7 +255,7 @@ class Optimizer:
         given = [dict(point) for point in points]
         return given[0] if n is None else given
 
-    def suggest(self, step: int, pending: Sequence[Mapping[str, object]] = ()) -> Point:
+    def suggest(self, step: int, pending: Sequence[Mapping[str, object]] = (), *, confirm: bool = False) -> Point:
         """A point that is worth evaluating, without a note that it was asked for: for those who keep their own books.
 
         Parameters
@@ -228,6 +264,8 @@ class Optimizer:
             Its number, from which randomness is derived; the first ones are of the design.
         pending : sequence of points
             What is being evaluated already, in the place of :attr:`pending`.
+        confirm : bool, default=False
+            As in :meth:`ask`.
 
         Examples
         --------
@@ -240,13 +278,16 @@ class Optimizer:
         known = [self.space.validate(point) for point in pending]
         with self._asking:
             standing = self._standing
-            index = step if standing.told + len(known) < self.n_initial else None
-            found = self._propose(standing, step, index, known)
+            if confirm:
+                found = self._confirm(standing, step, known)
+            else:
+                index = step if standing.told + len(known) < self.n_initial else None
+                found = self._propose(standing, step, index, known)
             with self._lock:
                 fallbacks = self._standing.fallbacks + found.fallback
                 chains = {**self._standing.chains, **found.chains}
                 self._standing = replace(self._standing, chains=chains, fallbacks=fallbacks)
-        return self.space.from_unit(found.u[None])[0]
+        return self._point(found)
 
     def tell(
         self,
@@ -389,6 +430,27 @@ class Optimizer:
         learn = partial(self._learn, standing)
         return propose(rng, problem, learn, setup.strategy, setup.space)
 
+    def _point(self, found: Proposal) -> Point:
+        """The point that was found: as it was told if it is evaluated again, without rounding."""
+        return self.space.from_unit(found.u[None])[0] if found.point is None else dict(found.point)
+
+    def _confirm(self, standing: Standing, step: int, pending: Sequence[Point]) -> Proposal:
+        """The evaluated or recommended input to evaluate again; where the model fails, that of the best reward."""
+        self._single("confirm")
+        rng, waiting = _generator(self._entropy, STEP, step), self.space.to_unit(pending)
+        try:
+            with one_blas_thread():
+                belief, chosen = self._choose("confirm", standing)
+                u = second_look(rng, chosen, waiting)
+                same = bool((u == chosen.u).all())
+                again = chosen.point(self._setup, belief.log) if same else evaluated_at(belief.log, u)
+                return Proposal(u, belief.known, point=again)
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
+            logger.warning("The model failed (%s); the point with the best reward is evaluated again.", error)
+            done = [o for o, _ in self._told(standing) if o.values is not None]
+            best = self.best_observed or done[-1]
+            return Proposal(self.space.to_unit([best.point])[0], fallback=True, point=dict(best.point))
+
     def _learn(self, standing: Standing, name: str, series: Series) -> Learned:
         """What is known of a number: its chain as the last suggestion left it, some sweeps on.
 
@@ -424,10 +486,70 @@ class Optimizer:
         """
         self._single("recommend")
         with one_blas_thread():
-            rng, log, objectives, constraints = self._believe("recommend")
-            strategy = self._setup.strategy
-            aims, limits = strategy.aims(objectives), strategy.limits(constraints)
-            return recommending.recommend(rng, self._setup, log, aims[0], limits)
+            belief, chosen = self._choose("recommend")
+            return recommending.recommend(self._setup, belief.log, chosen)
+
+    def regret(self) -> Regret:
+        """What is still to be gained: the law of the best objective anywhere less that of the recommended point.
+
+        192 functions, or a few more, are drawn from the posterior and maximised, whatever the number of rewards; it
+        takes two to four times as long as :meth:`recommend`. Asking for it does not change what comes next.
+
+        Raises
+        ------
+        InvalidInputError
+            Before any reward has been told, and with several objectives.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, -(x - 0.5) ** 2)
+        >>> regret = optimizer.regret()
+        >>> regret.quantile(0.9) < 0.1, regret.probability_below(0.1) > 0.9
+        (True, True)
+        """
+        self._single("regret")
+        with one_blas_thread():
+            belief, chosen = self._choose("recommend")
+            return regrets.regret(belief.rng, self._setup, belief.log, chosen)
+
+    def candidates(self, top: int = 5) -> Candidates:
+        """The points that may be best, the likeliest first: evaluated points, and the recommended one.
+
+        Under constraints they are points that are more likely feasible than not, all if there is none.
+
+        Parameters
+        ----------
+        top : int, default=5
+            Number of points at most.
+
+        Returns
+        -------
+        Candidates
+            A tuple of :class:`~infgp.search.candidates.Candidate`, which prints as a table.
+
+        Raises
+        ------
+        InvalidInputError
+            Before any reward has been told, and with several objectives.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, x)
+        >>> best = optimizer.candidates()[0]
+        >>> best.point, best.n_rewards, best.probability > 0.5
+        ({'x': 1.0}, 1, True)
+        """
+        self._single("candidates")
+        check_int("top", top, 1)
+        with one_blas_thread():
+            belief, chosen = self._choose("rank")
+            return rank(belief.rng, self._setup, belief.log, chosen, top)
 
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """For several objectives: evaluated points that no other is believed to be as good as in all and better in one.
@@ -444,9 +566,9 @@ class Optimizer:
         [0.4, 0.6]
         """
         with one_blas_thread():
-            _, log, objectives, constraints = self._believe("recommend")
-            strategy = self._setup.strategy
-            return recommending.tradeoffs(log, strategy.aims(objectives), strategy.limits(constraints))
+            belief, strategy = self._believe("recommend"), self._setup.strategy
+            aims, limits = strategy.aims(belief.objectives), strategy.limits(belief.constraints)
+            return recommending.tradeoffs(belief.log, aims, limits)
 
     def predict(self, points: Sequence[Mapping[str, object]]) -> tuple[FloatArray, FloatArray]:
         """Posterior mean of the objective at some points and its standard deviation; what :meth:`recommend` goes by.
@@ -467,10 +589,8 @@ class Optimizer:
         """
         at, setup = self.space.to_unit(points), self._setup
         with one_blas_thread():
-            _, _, objectives, _ = self._believe("predict", constrained=False)
-            columns = [
-                MeanObjective.of(learned.draws, aim).moments(at) for learned, aim in setup.strategy.aims(objectives)
-            ]
+            aims = setup.strategy.aims(self._believe("predict", constrained=False).objectives)
+            columns = [MeanObjective.of(learned.draws, aim).moments(at) for learned, aim in aims]
         if len(columns) == 1:
             return columns[0]
         return np.column_stack([mean for mean, _ in columns]), np.column_stack([std for _, std in columns])
@@ -506,7 +626,7 @@ class Optimizer:
         """
         at, k = self.space.to_unit(points), self._index(objective)
         with one_blas_thread():
-            learned = self._believe("predict", constrained=False)[2][k]
+            learned = self._believe("predict", constrained=False).objectives[k]
             return learned.law(at, self._setup.signs[k])
 
     def learned(self, objective: int = 0) -> Learned:
@@ -529,11 +649,9 @@ class Optimizer:
         with one_blas_thread():
             return self._learn(standing, name, series)
 
-    def _believe(
-        self, purpose: str, constrained: bool = True
-    ) -> tuple[np.random.Generator, Log, list[Learned], list[Learned]]:
-        """Randomness, what was told, and every objective and constraint after more sweeps, which are not kept."""
-        standing = self._standing
+    def _believe(self, purpose: str, constrained: bool = True, standing: Standing | None = None) -> _Belief:
+        """What is known after more sweeps, which are not kept."""
+        standing = standing or self._standing
         log = self._told(standing)
         problem = self._setup.problem(log)
         if not all(series.y.size for series in problem.objectives.values()):
@@ -544,9 +662,15 @@ class Optimizer:
             chain = standing.chains.get(name)
             return self._setup.learner.learn(rng, series, chain, LAST, LAST_STATES, again=True)
 
-        objectives = [learn(name, series) for name, series in problem.objectives.items()]
+        objectives = {name: learn(name, series) for name, series in problem.objectives.items()}
         limits = problem.constraints.items() if constrained else ()
-        return rng, log, objectives, [learn(name, series) for name, series in limits]
+        return _Belief(rng, log, {**objectives, **{name: learn(name, s) for name, s in limits}}, len(objectives))
+
+    def _choose(self, purpose: str, standing: Standing | None = None) -> tuple[_Belief, Chosen]:
+        """What is known after more sweeps, and the input that is recommended."""
+        belief, strategy = self._believe(purpose, standing=standing), self._setup.strategy
+        objective, limits = strategy.aims(belief.objectives)[0], strategy.limits(belief.constraints)
+        return belief, recommending.chosen_point(belief.rng, self._setup, objective, limits)
 
     def _index(self, objective: int) -> int:
         if check_int("objective", objective, 0) >= len(self.directions):

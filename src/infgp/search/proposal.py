@@ -18,7 +18,7 @@ from infgp.predict.functionals import Aim, Objective, check_aim
 from infgp.search.acquisition import AVERAGED, suggest
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised
-from infgp.space import Space
+from infgp.space import Point, Space
 
 logger = logging.getLogger("infgp")
 
@@ -147,11 +147,15 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next input, shape (d,), what was known when it was chosen, and whether it is a fallback."""
+    """The next input, shape (d,), what was known when it was chosen, and whether it is a fallback.
+
+    An input that is evaluated again has the point that it stands for.
+    """
 
     u: FloatArray
     known: Mapping[str, Learned] = field(default_factory=dict)
     fallback: bool = False
+    point: Point | None = None
 
     @property
     def chains(self) -> dict[str, WarmChain]:

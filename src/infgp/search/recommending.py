@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from infgp.core.linalg import FloatArray
 from infgp.predict.functionals import OUTLIERS, Aim
@@ -27,10 +28,41 @@ LEAP = 1.0
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-def recommend(
-    rng: np.random.Generator, setup: Setup, log: Log, objective: Aimed, constraints: Sequence[Aimed]
-) -> Recommendation:
-    """The point with the best objective; see :class:`Recommendation`."""
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The input that is recommended, and what it was chosen by.
+
+    Attributes
+    ----------
+    u : array, shape (d,)
+    good : array, shape (d,)
+        The evaluated input with the best objective.
+    leap : bool
+        Whether the input was not evaluated; otherwise it is `good`.
+    objective : Aimed
+    mean : MeanObjective
+        Of the objective, over the states of its chain.
+    feasibility : LogFeasibility
+    """
+
+    u: FloatArray
+    good: FloatArray
+    leap: bool
+    objective: Aimed
+    mean: MeanObjective
+    feasibility: LogFeasibility
+
+    def point(self, setup: Setup, log: Log) -> Point:
+        """The input as a point."""
+        return setup.space.from_unit(self.u[None])[0] if self.leap else evaluated_at(log, self.good)
+
+    def allowed(self, at: FloatArray) -> NDArray[np.bool_]:
+        """Whether each row of `at` is more likely feasible than not, shape (m,)."""
+        return np.asarray(self.feasibility(at) >= LIKELY)
+
+
+def chosen_point(rng: np.random.Generator, setup: Setup, objective: Aimed, constraints: Sequence[Aimed]) -> Chosen:
+    """The input with the best objective; see :class:`Recommendation`."""
     learned, aim = objective
     mean, x = MeanObjective.of(learned.draws, aim), learned.data.x
     feasibility = LogFeasibility.of(constraints)
@@ -42,18 +74,22 @@ def recommend(
     better, sd = mean.difference(far, good)
     there, here = feasibility(np.array([far, good]))
     leap = bool(here < LIKELY <= there or (better > LEAP * sd and there >= min(here, LIKELY)))
-    at = (far if leap else good)[None]
-    value, std = mean.moments(at)
+    return Chosen(far if leap else good, good, leap, objective, mean, feasibility)
+
+
+def recommend(setup: Setup, log: Log, chosen: Chosen) -> Recommendation:
+    """What to expect at the input that is recommended."""
+    (learned, aim), at = chosen.objective, chosen.u[None]
+    value, std = chosen.mean.moments(at)
     law = learned.law(at, aim.sign)
-    evaluated = evaluated_at(log, good)
-    other = _other(learned, aim, feasibility, at[0])
+    other = _other(learned, aim, chosen)
     return Recommendation(
-        point=setup.space.from_unit(at)[0] if leap else dict(evaluated),
+        point=chosen.point(setup, log),
         mean=float(value[0]),
         std=float(std[0]),
         quantiles=dict(zip(QUANTILES, map(float, law.quantile(QUANTILES)[0]), strict=True)),
-        best_evaluated=evaluated,
-        feasibility=math.exp(feasibility(at)[0]),
+        best_evaluated=evaluated_at(log, chosen.good),
+        feasibility=math.exp(chosen.feasibility(at)[0]),
         objective=str(aim),
         outliers=aim.outliers,
         n_rewards=learned.data.y.size,
@@ -70,17 +106,17 @@ def _effect(learned: Learned, aim: Aim, at: FloatArray) -> float:
     return float(both[0] - both[1])
 
 
-def _other(learned: Learned, aim: Aim, feasibility: LogFeasibility, chosen: FloatArray) -> FloatArray | None:
+def _other(learned: Learned, aim: Aim, chosen: Chosen) -> FloatArray | None:
     """The evaluated point that is clearly better, if outliers are treated the other way; None if there is none."""
     if aim.target != "objective" or learned.model.one_surface:
         return None
     way = next(o for o in OUTLIERS if o != aim.outliers)
     mean, x = MeanObjective.of(learned.draws, replace(aim, outliers=way)), learned.data.x
-    allowed = x[feasibility(x) >= LIKELY]
+    allowed = x[chosen.allowed(x)]
     if not allowed.size:
         return None
     best = allowed[int(np.argmax(mean(allowed)))]
-    better, sd = mean.difference(best, chosen)
+    better, sd = mean.difference(best, chosen.u)
     return best if better > LEAP * sd else None
 
 
