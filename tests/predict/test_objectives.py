@@ -377,6 +377,15 @@ def test_moments_of_drawn_objectives_are_those_of_the_law(rng, at, monkeypatch):
     assert largest(1.2) > LARGEST_Z  # that is enough of them
 
 
+@pytest.mark.parametrize("name", ["quantile", "cvar", "probability"])
+def test_drawn_objectives_have_the_odds_of_the_law(name, rng, at):
+    given, aim = case(), AIMS[name]
+    given = replace(given, model=replace(given.model, kriged=True))
+    law, drawn = ObjectiveLaw.of(given, aim), draw_objective(rng, given, aim)
+    assert np.array_equal(drawn.surfaces.parts(at)[0], law.base.weights(at))
+    assert not np.array_equal(law.base.weights(at), TargetLaw.of(given, aim.weights).weights(at))  # odds change
+
+
 @every_aim
 def test_gradients_of_drawn_objectives(aim, rng, at):
     drawn = draw_objective(rng, case(), aim)

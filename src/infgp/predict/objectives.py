@@ -325,7 +325,7 @@ def draw_objective(rng: np.random.Generator, given: Conditioned, aim: Aim) -> Pa
     if aim.target == "surface":
         return draw_path(rng, given, "surface")
     law = ObjectiveLaw.of(given, aim)
-    surfaces = draw_path(rng, given, aim.weights)
+    surfaces = draw_path(rng, law.base.weights.given, aim.weights)
     if law.plain:
         return surfaces
     rest = None if law.remainder is None else draw_remainder(rng, law.remainder, law.missed)
