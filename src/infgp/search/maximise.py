@@ -1,7 +1,8 @@
 """Maximising a score over a space: many candidates, then gradients from the best candidates.
 
-What is scored is what is evaluated: integers and choices are rounded before every score. Gradients move the
-continuous coordinates; integers and choices are then improved one at a time.
+What is scored is what is evaluated: integers, steps and choices are rounded before every score, and parameters that do
+not apply stay in their middle. Gradients move the continuous coordinates; integers, steps and choices are then
+improved one at a time.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 
 from infgp.core.linalg import FloatArray
@@ -135,14 +135,14 @@ def maximise(
     points = candidates(rng, space, good, effort * SPREAD)
     values = _clean(score(points))
     tops = points[_spread_best(points, values, effort * STARTS)]
-    free = ~space.discrete
-    if free.any():
-        tops = _climb(score, space, tops, free, FIRST_ITERATIONS)
+    discrete = space.discrete
+    if not discrete.all():
+        tops = _climb(score, space, tops, FIRST_ITERATIONS)
         tops = tops[_spread_best(tops, _clean(score(tops)), effort * FINALISTS)]
-        tops = _climb(score, space, tops, free, ITERATIONS)
-    if space.discrete.any():
+        tops = _climb(score, space, tops, ITERATIONS)
+    if discrete.any():
         tops = _exchange(score, space, tops)
-        tops = _climb(score, space, tops, free, ITERATIONS) if free.any() else tops
+        tops = _climb(score, space, tops, ITERATIONS)
     points = np.concatenate((points[[np.argmax(values)]], tops))
     values = _clean(score(points))
     best = int(np.argmax(values))
@@ -167,28 +167,33 @@ def _spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArr
     return np.array(chosen)
 
 
-def _climb(score: Score, space: Space, starts: FloatArray, free: NDArray[np.bool_], iterations: int) -> FloatArray:
-    """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay."""
-    shape = starts[:, free].shape
+def _climb(score: Score, space: Space, starts: FloatArray, iterations: int) -> FloatArray:
+    """L-BFGS-B from all starts together, the sum of their scores as the objective.
+
+    Coordinates that are discrete, or of parameters that do not apply at a start, stay.
+    """
+    free = space.free(starts)
+    if not free.any():
+        return starts
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         at = starts.copy()
-        at[:, free] = flat.reshape(shape)
+        at[free] = flat
         value, gradient = score.value_and_gradient(at)
         if not (np.isfinite(value).all() and np.isfinite(gradient).all()):
             return np.inf, np.zeros(flat.size)
-        return -float(value.sum()), -gradient[:, free].ravel()
+        return -float(value.sum()), -gradient[free]
 
     found = scipy_minimize(
         objective,
-        starts[:, free].ravel(),
+        starts[free],
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * int(np.prod(shape)),
+        bounds=[(0.0, 1.0)] * int(free.sum()),
         options={"maxiter": iterations, "maxcor": 20},
     )
     out = starts.copy()
-    out[:, free] = found.x.reshape(shape)
+    out[free] = found.x
     return space.snap(out)
 
 
