@@ -158,7 +158,8 @@ class Float(_Conditional):
 
     def _number(self, value: float) -> int:
         """The number k of the value nearest to `value`."""
-        assert self.step is not None and self._index is not None
+        assert self.step is not None
+        assert self._index is not None
         k = round((Fraction(value) - _decimal(self.low)) / _decimal(self.step))
         return min(max(k, 0), self._index.high)
 
@@ -263,7 +264,7 @@ class Int(_Conditional):
             raise InvalidInputError(f"{self!r} has no step: it must be an integer >= 1.")
         if self.log and step != 1:
             raise InvalidInputError(f"{self!r} has a step on a log scale; leave out log=True or the step.")
-        if step != 1 and step > high - low:
+        if low < high and step > high - low:
             raise InvalidInputError(f"{self!r} has a step beyond its range; it must be at most high - low.")
         object.__setattr__(self, "low", int(low))
         object.__setattr__(self, "high", int(high) - int(high - low) % int(step))
@@ -302,15 +303,17 @@ class Int(_Conditional):
         """Coordinates of values to try instead of that at `u`, shape (1, 1): the next ones, and some an eighth away."""
         k, last = float(self._cell(u)[0, 0]), self.size - 1.0
         far = max(1.0, last // 8)
-        return self._position(np.array(sorted({i for i in (k - far, k - 1, k + 1, k + far) if 0 <= i <= last}))[:, None])
+        return self._position(
+            np.array(sorted({i for i in (k - far, k - 1, k + 1, k + far) if 0 <= i <= last}))[:, None]
+        )
 
     def rank(self, u: FloatArray) -> NDArray[np.int64]:
         """Numbers, counted from 0, of the values that `u`, shape (m, 1), decodes to."""
         return self._cell(u)[:, 0].astype(np.int64)
 
     def number(self, value: Any) -> int:
-        """Number, counted from 0, of a valid value."""
-        return int((value - self.low) // self.step)
+        """Number, counted from 0, of a valid value; −1 for what is no integer."""
+        return int((value - self.low) // self.step) if _is_integer(value) else -1
 
     def check(self, name: str, value: object) -> int:
         """Return `value` as an int within the range, on a step, or raise."""
@@ -413,11 +416,12 @@ class Choice(_Conditional):
 
     def rank(self, u: FloatArray) -> NDArray[np.intp]:
         """Numbers, counted from 0, of the options that `u`, shape (m, k), decodes to."""
-        return np.argmax(u, axis=1)
+        largest: NDArray[np.intp] = np.argmax(u, axis=1)
+        return largest
 
     def number(self, value: Any) -> int:
-        """Number, counted from 0, of an option."""
-        return self._identities.index(identity(value))
+        """Number, counted from 0, of an option; −1 for what is none."""
+        return self._identities.index(identity(value)) if identity(value) in self._identities else -1
 
     def check(self, name: str, value: object) -> Scalar:
         """Return the option that `value` is, or raise."""

@@ -171,10 +171,10 @@ class Space:
             where = f" and, where they apply, {list(conditional)!r}" if conditional else ""
             raise InvalidInputError(f"The point {' and '.join(faults)}; it must have exactly {always!r}{where}.")
 
-        def value(name: str) -> object:
+        def value(name: str, parameter: Parameter) -> Scalar:
             if name not in point:
                 raise InvalidInputError(f"The point lacks {name!r}, which applies if {self._condition(name)}; add it.")
-            return point[name]
+            return parameter.check(name, point[name])
 
         valid = self.assemble(value)
         idle = next((name for name in point if name not in valid), None)
@@ -185,22 +185,22 @@ class Space:
             )
         return valid
 
-    def assemble(self, value: Callable[[str], object]) -> Point:
-        """The point whose values a function of the name gives; they are checked.
+    def assemble(self, value: Callable[[str, Parameter], Scalar]) -> Point:
+        """The point whose values a function of the name and the parameter gives; they are not checked.
 
         The function is called only for parameters that apply, and for those that others depend on before the others.
 
         Examples
         --------
         >>> space = Space.of({"x": Float(0.0, 1.0, when={"kind": "b"}), "kind": Choice(["a", "b"])})
-        >>> space.assemble({"x": 0.5, "kind": "b"}.get), space.assemble({"x": 0.5, "kind": "a"}.get)
-        ({'x': 0.5, 'kind': 'b'}, {'kind': 'a'})
+        >>> [space.assemble(lambda name, _: {"x": 0.5, "kind": kind}[name]) for kind in "ab"]
+        [{'kind': 'a'}, {'x': 0.5, 'kind': 'b'}]
         """
         found: dict[int, Scalar] = {}
         for k in sorted(range(len(self.names)), key=lambda k: len(self._needs[k])):  # each has the needs of its parents
             needs = self._needs[k].items()
             if all(parent in found and self._parent(parent).number(found[parent]) in has for parent, has in needs):
-                found[k] = self.parameters[k].check(self.names[k], value(self.names[k]))
+                found[k] = value(self.names[k], self.parameters[k])
         return {name: found[k] for k, name in enumerate(self.names) if k in found}
 
     def key(self, point: Point) -> tuple[Identity | None, ...]:

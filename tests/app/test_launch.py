@@ -18,9 +18,9 @@ from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
 from infgp.app.live import conclude
 from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
-from infgp.app.storage import Plan, distributions, hide_password, name_of, open_study
+from infgp.app.storage import Plan, hide_password, name_of, open_study
 from infgp.app.workers import Answer
-from infgp.optuna import InfGPSampler
+from infgp.optuna import InfGPSampler, distributions
 
 OBJECTIVE = """
 import ctypes, multiprocessing, os, signal, subprocess, time

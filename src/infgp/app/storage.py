@@ -12,11 +12,10 @@ from urllib.parse import unquote, unquote_plus
 from infgp.app.objective import settle
 from infgp.app.text import shorten
 from infgp.errors import InfGPError, InvalidInputError
-from infgp.space import Float, Int, Parameter, Space
+from infgp.space import Space
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.distributions import BaseDistribution
     from optuna.storages import RDBStorage
     from sqlalchemy import Engine
 
@@ -137,26 +136,6 @@ def hide_password(url: str, text: str) -> str:
     return text
 
 
-def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """Optuna's distributions for a space.
-
-    Examples
-    --------
-    >>> distributions(Space.of({"x": Float(0.0, 1.0)}))["x"].high
-    1.0
-    """
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    def one(parameter: Parameter) -> BaseDistribution:
-        if isinstance(parameter, Float):
-            return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
-        if isinstance(parameter, Int):
-            return IntDistribution(parameter.low, parameter.high, log=parameter.log)
-        return CategoricalDistribution(tuple(parameter.options))
-
-    return {name: one(p) for name, p in zip(space.names, space.parameters, strict=True)}
-
-
 def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
     """The study, made if it is not there."""
     import optuna
@@ -207,7 +186,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             if attempt == OPENINGS:
                 raise fail("cannot be opened", error, "check that it is up and that the URL is right.") from None
             time.sleep(0.3 * attempt)
-    study.sampler = InfGPSampler(seed=plan.seed, search_space=distributions(space), **options)
+    study.sampler = InfGPSampler(seed=plan.seed, search_space=space, **options)
     return study, storage
 
 
