@@ -81,12 +81,12 @@ def values(parameter):
     return st.integers(0, int(parameter.size) - 1).map(lambda k: parameter.low + k * parameter.step)
 
 
-def spaces(parameters=None, conditions=True):
+def spaces(parameters=None):
     """Spaces of one to five parameters, at least one of which varies, with and without conditions."""
     parameters = floats() | stepped() | ints() | choices() if parameters is None else parameters
     mappings = st.dictionaries(st.text(min_size=1), parameters, min_size=1, max_size=5)
     mappings = mappings.filter(lambda mapping: any(p.width for p in mapping.values()))
-    return (mappings.flatmap(conditional) if conditions else mappings).map(Space.of)
+    return mappings.flatmap(conditional).map(Space.of)
 
 
 @st.composite
