@@ -404,12 +404,10 @@ def _point(memory: _Memory, trial: FrozenTrial, given: Mapping[str, float] | Non
 
     def value(name: str, parameter: Parameter) -> Scalar:
         distribution = memory.distributions[name]
-        if name in trial.params:
-            internal = distribution.to_internal_repr(trial.params[name])
-        elif distribution.single():  # a trial need not ask for it
-            internal = distribution.to_internal_repr(parameter.decode(np.zeros((1, 1)))[0])
-        else:
-            internal = (given or {})[name]
+        asked = name in trial.params
+        if not asked and not parameter.width:  # there was nothing to ask for
+            return parameter.decode(np.zeros((1, 1)))[0]
+        internal = distribution.to_internal_repr(trial.params[name]) if asked else (given or {})[name]
         return parameter.check(name, _inward(distribution, float(internal)))
 
     try:
