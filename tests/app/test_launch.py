@@ -550,7 +550,8 @@ def test_a_function_that_needs_what_may_not_apply(capsys):
     assert "needs 'z', which does not apply to all points" in err
 
 
-def test_study_from_before_a_condition(capsys):
+def test_study_from_before_a_condition(capsys, monkeypatch):
+    monkeypatch.setenv("ANY", "1")
     Path("space.toml").write_text(CONDITIONAL.replace(', when = { kind = "b" }', ""))
     assert main(command("either", 6)) == 0
     Path("space.toml").write_text(CONDITIONAL)
