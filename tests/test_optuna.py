@@ -88,6 +88,17 @@ def test_values_go_there_and_back(distribution, rng):
         assert back == pytest.approx(point["p"])
 
 
+@pytest.mark.filterwarnings("ignore:The distribution is specified by")
+def test_steps_of_any_size_have_the_values_that_optuna_allows(rng):
+    for _ in range(300):
+        low, step = rng.normal() * 10.0 ** rng.integers(-3, 4), 10.0 ** rng.uniform(-3, 3)
+        distribution = FloatDistribution(low, low + step * rng.uniform(1, 50), step=step)
+        space = adapter._space({"p": distribution})
+        assert space.parameters[0].size == 1 + round((distribution.high - low) / step)
+        for point in space.from_unit([[0.0], [0.5], [1.0]]):
+            assert distribution._contains(adapter._outward(distribution, point["p"]))
+
+
 def test_the_whole_grid_of_steps_is_reached(rng):
     distribution = FloatDistribution(0.0, 0.9, step=0.3)
     space = adapter._space({"p": distribution})

@@ -391,6 +391,16 @@ def test_values_of_steps_are_what_is_written():
     assert values(Int(3, 20, step=7)) == [3, 10, 17]
 
 
+@repeatable
+@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.integers(1, 10**6))
+def test_rounding_of_bounds_and_steps_loses_no_value(low, step, n):
+    """Also where a step or a bound is the result of a computation, and when a parameter is made from itself."""
+    parameter = Float(low, low + n * step, step=step)
+    assert parameter.size == n + 1
+    assert Float(parameter.low, parameter.high, step=parameter.step) == parameter
+    assert Float(low, low + step * n, step=step).high <= low + step * n
+
+
 def test_high_is_lowered_to_the_largest_value():
     assert Float(0, 1, step=0.3) == Float(0, 0.9, step=0.3)
     assert Float(0, 1, step=0.3).high == 0.9

@@ -143,18 +143,20 @@ class Float(_Conditional):
         if self.log:
             raise InvalidInputError(f"{self!r} has a step on a log scale; leave out log=True or the step.")
         object.__setattr__(self, "step", float(step))
-        last = (_decimal(self.high) - _decimal(self.low)) // _decimal(float(step))
+        resolution = math.ulp(max(abs(self.low), abs(self.high)))
+        steps = (_decimal(self.high) - _decimal(self.low)) / _decimal(float(step))
+        if steps > LARGEST_INT or step < 2.0 * resolution:
+            raise InvalidInputError(f"{self!r} has a step too small for floats to tell values apart; use a larger one.")
+        last = math.floor(steps + Fraction(max(OFF_STEP, resolution / step)))  # `high` itself may have been rounded
         if last < 1:
             raise InvalidInputError(f"{self!r} has a step beyond its range; it must be at most high - low.")
-        if last > LARGEST_INT or step < 2.0 * math.ulp(max(abs(self.low), abs(self.high))):
-            raise InvalidInputError(f"{self!r} has a step too small for floats to tell values apart; use a larger one.")
         object.__setattr__(self, "high", self._value(last))
         return Int(0, last)
 
     def _value(self, k: int) -> float:
         """The k-th value."""
         assert self.step is not None
-        return float(_decimal(self.low) + k * _decimal(self.step))
+        return min(float(_decimal(self.low) + k * _decimal(self.step)), self.high)
 
     def _number(self, value: float) -> int:
         """The number k of the value nearest to `value`."""
