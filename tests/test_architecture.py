@@ -43,7 +43,7 @@ def test_no_import_cycle():
 LAYERS = (
     {"errors", "progress"},
     {"core"},
-    {"space", "calling", "sample"},
+    {"parameters", "space", "calling", "sample"},
     {"predict"},
     {"search"},
     {"estimator", "optuna", "run", "plot", "testing"},

@@ -19,10 +19,11 @@ from optuna.testing.pytest_samplers import (
 )
 from optuna.trial import TrialState, create_trial
 
-from infgp import Float, Optimizer, RegretBelow
+from infgp import Choice, Float, Int, Optimizer, RegretBelow
 from infgp import optuna as adapter
 from infgp.errors import InvalidInputError
-from infgp.optuna import InfGPSampler, StopWhen
+from infgp.optuna import InfGPSampler, StopWhen, suggest
+from infgp.space import Space
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 XY = {"x": FloatDistribution(0.0, 1.0), "y": FloatDistribution(0.0, 1.0)}
@@ -87,11 +88,38 @@ def test_values_go_there_and_back(distribution, rng):
         assert back == pytest.approx(point["p"])
 
 
+@pytest.mark.filterwarnings("ignore:The distribution is specified by")
+def test_steps_of_any_size_have_the_values_that_optuna_allows(rng):
+    for _ in range(300):
+        low, step = rng.normal() * 10.0 ** rng.integers(-3, 4), 10.0 ** rng.uniform(-3, 3)
+        distribution = FloatDistribution(low, low + step * rng.uniform(1, 50), step=step)
+        space = adapter._space({"p": distribution})
+        assert space.parameters[0].size == 1 + round((distribution.high - low) / step)
+        for point in space.from_unit([[0.0], [0.5], [1.0]]):
+            assert distribution._contains(adapter._outward(distribution, point["p"]))
+
+
 def test_the_whole_grid_of_steps_is_reached(rng):
     distribution = FloatDistribution(0.0, 0.9, step=0.3)
     space = adapter._space({"p": distribution})
     values = {adapter._outward(distribution, p["p"]) for p in space.from_unit(rng.random((200, 1)))}
     assert sorted(values) == pytest.approx([0.0, 0.3, 0.6, 0.9])
+
+
+@pytest.mark.parametrize(
+    "sampler", [InfGPSampler(seed=0), optuna.samplers.RandomSampler(seed=0)], ids=["ours", "random"]
+)
+def test_values_of_steps_are_the_same_numbers_in_optuna_and_here(sampler):
+    """A trial's value, whoever has drawn it, is told as the value of infgp that is written in the same digits."""
+    study = run(
+        sampler, 12, lambda trial: trial.suggest_float("x", -0.3, 1.0, step=0.1) + trial.suggest_int("n", 1, 10, step=3)
+    )
+    assert study.trials[0].distributions["x"].high == Float(-0.3, 1.05, step=0.1).high
+    memory = InfGPSampler(seed=0)._recall(study, study.trials[0].distributions, -1)[0]
+    told = memory.optimizer.observations
+    assert len(told) == 12
+    assert {o.point["x"] for o in told} <= {round(-0.3 + 0.1 * k, 1) for k in range(14)}
+    assert [o.point for o in told] == [pytest.approx(t.params) for t in study.trials]
 
 
 def test_what_cannot_be_searched_is_refused():
@@ -161,6 +189,95 @@ def test_workers_with_one_seed_do_not_repeat_each_other():
         study.sampler = InfGPSampler(seed=0)
         seen.append(study.ask({"x": FloatDistribution(0.0, 1.0)}).params["x"])
     assert len(set(seen)) == 16
+
+
+TREE = Space.of(
+    {
+        "depth": Int(2, 8, step=2, when={"kind": "forest"}),
+        "kind": Choice(["line", "forest"]),
+        "only": Choice(["one"], when={"kind": "forest"}),
+        "share": Float(0.0, 1.0, step=0.1, when={"only": "one", "depth": (4, 6, 8)}),
+        "penalty": Float(1e-3, 10.0, log=True, when={"kind": "line"}),
+    }
+)
+
+
+def forest(point):
+    if point["kind"] == "line":
+        return 1.0 + abs(np.log10(point["penalty"]))
+    return 0.1 * abs(point["depth"] - 6) + (point["share"] - 0.3) ** 2 if "share" in point else 0.8
+
+
+def test_conditional_parameters_are_chosen_together():
+    """Nothing is left to independent sampling, and the trials are the points that the optimizer asks for."""
+    study = optuna.create_study(sampler=InfGPSampler(seed=3, search_space=TREE))
+    study.sampler.sample_independent = None  # not called
+    optimizer = Optimizer(TREE, "minimize", seed=3)
+    for _ in range(25):
+        trial, point = study.ask(), optimizer.ask()
+        assert suggest(trial, TREE) == pytest.approx(point)
+        assert TREE.validate(trial.params) == pytest.approx(point)
+        study.tell(trial, forest(point))
+        optimizer.tell(point, forest(point))
+    best = study.sampler.recommend(study)
+    assert best == optimizer.recommend()
+    assert (best.point["kind"], best.point["depth"]) == ("forest", 6)
+    assert len(study.sampler._memory.optimizer.observations) == 25
+    assert "infgp:nu" in study.trials[-1].user_attrs
+
+
+def test_trials_need_not_ask_for_constants_or_in_order():
+    def objective(trial):
+        if trial.suggest_categorical("kind", ["line", "forest"]) == "line":
+            return forest({"kind": "line", "penalty": trial.suggest_float("penalty", 1e-3, 10.0, log=True)})
+        depth = trial.suggest_int("depth", 2, 8, step=2)
+        share = {"share": trial.suggest_float("share", 0.0, 1.0, step=0.1)} if depth > 2 else {}
+        return forest({"kind": "forest", "depth": depth, **share})
+
+    study = run(InfGPSampler(seed=0, search_space=TREE), 14, objective)
+    study.sampler.recommend(study)
+    assert len(study.sampler._memory.optimizer.observations) == 14
+
+
+def test_running_trials_are_pending_where_they_will_be():
+    study = optuna.create_study(sampler=InfGPSampler(seed=0, search_space=TREE))
+    trial = study.ask()
+    trial.suggest_categorical("kind", TREE.parameters[1].options)  # it has not asked for the rest
+    given = {"kind": trial.params["kind"], **json.loads(study.trials[0].system_attrs[adapter.GIVEN])}
+    _, pending = study.sampler._recall(study, study.sampler._fixed, -1)
+    assert len(pending) == 1
+    assert pending[0].keys() == given.keys()
+    study.tell(trial, 1.0)  # it never asked for what its kind needs, and is passed over
+    assert not study.sampler._recall(study, study.sampler._fixed, -1)[0].optimizer.observations
+
+
+def test_trials_with_parameters_that_do_not_apply_are_told_without_them():
+    study = optuna.create_study(sampler=InfGPSampler(seed=0, search_space=TREE))
+    known = adapter.distributions(TREE)
+    params = {"kind": "line", "penalty": 0.1, "depth": 4}
+    study.add_trial(create_trial(params=params, distributions={name: known[name] for name in params}, value=1.0))
+    study.sampler.recommend(study)
+    (observation,) = study.sampler._memory.optimizer.observations
+    assert observation.point == {"kind": 0, "penalty": 0.1}
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_a_parameter_that_others_depend_on_may_be_fixed():
+    inner = InfGPSampler(seed=0, search_space=TREE, n_startup_trials=3)
+    study = run(optuna.samplers.PartialFixedSampler({"kind": "forest"}, inner), 10, lambda t: forest(suggest(t, TREE)))
+    assert {t.params["kind"] for t in study.trials} == {"forest"}
+    assert inner._memory.optimizer.observations
+
+
+def test_without_a_space_conditional_parameters_are_drawn_independently():
+    """The present behaviour for define-by-run conditions: the model chooses what all trials share."""
+    study = run(InfGPSampler(seed=0), 12, lambda trial: forest(suggest(trial, TREE)))
+    assert set(study.sampler._together(study)) == {"kind"}
+
+
+def test_suggest_asks_any_trial():
+    fixed = optuna.trial.FixedTrial({"kind": "forest", "depth": 2, "only": "one"})
+    assert suggest(fixed, TREE) == {"depth": 2, "kind": "forest", "only": "one"}
 
 
 @pytest.mark.parametrize("options", [{}, {"surfaces": 1}, {"acquisition": "thompson"}])

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from infgp.errors import InvalidInputError
 from infgp.space import Point, Space
 
 
@@ -23,6 +24,9 @@ class ByName:
 def caller(f: Callable[..., float | None], space: Space) -> Callable[[Point], float | None]:
     """How `f` takes a point: by name, or as one dict.
 
+    A parameter that does not apply to a point is not in it, so that a function that takes points by name needs a
+    default value for each parameter with a condition.
+
     Examples
     --------
     >>> from infgp.space import Float
@@ -35,5 +39,15 @@ def caller(f: Callable[..., float | None], space: Space) -> Callable[[Point], fl
     except (TypeError, ValueError):
         return ByName(f)
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [p.name for p in parameters if p.default is inspect.Parameter.empty and p.kind in by_position]
-    return f if len(needed) == 1 and needed[0] not in space.names else ByName(f)
+    without = [p for p in parameters if p.default is inspect.Parameter.empty]
+    needed = [p.name for p in without if p.kind in by_position]
+    if len(needed) == 1 and needed[0] not in space.names:
+        return f
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    absent = next((p.name for p in without if p.kind in named and p.name in space.conditional), None)
+    if absent is not None:
+        raise InvalidInputError(
+            f"The function needs {absent!r}, which does not apply to all points; give it a default value, such as "
+            f"{absent}=None, or let the function take the point as one dict."
+        )
+    return ByName(f)

@@ -32,7 +32,7 @@ from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.search.proposal import DEFAULT_GOAL
 from infgp.search.regret import Regret
 from infgp.search.stopping import Rule, check_rule, may_stop
-from infgp.space import Choice, Float, Int, Parameter, Point, Space
+from infgp.space import Choice, Float, Int, Parameter, Point, Scalar, Space
 
 with extra("optuna", "optuna"):
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
@@ -40,7 +40,7 @@ with extra("optuna", "optuna"):
     from optuna.samplers._base import _process_constraints_after_trial
     from optuna.search_space import IntersectionSearchSpace
     from optuna.study import Study, StudyDirection
-    from optuna.trial import FrozenTrial, TrialState
+    from optuna.trial import BaseTrial, FrozenTrial, TrialState
 
 logger = logging.getLogger("infgp")
 
@@ -58,6 +58,8 @@ GIVEN = "infgp:given"
 INDEPENDENT = 100
 
 Distributions: TypeAlias = dict[str, BaseDistribution]
+#: For each parameter with a condition: other parameters, and their values at which it applies, choices by number.
+Conditions: TypeAlias = dict[str, dict[str, list[float | int]]]
 #: The values of a trial that completed, None for one that failed or was pruned.
 Outcome: TypeAlias = tuple[float, ...] | None
 
@@ -82,7 +84,7 @@ class _Memory:
 
     def outward(self, point: Point) -> Point:
         """A point of the optimizer with Optuna's values."""
-        return {name: _outward(d, point[name]) for name, d in self.distributions.items()}
+        return {name: _outward(d, point[name]) for name, d in self.distributions.items() if name in point}
 
 
 class InfGPSampler(BaseSampler):
@@ -95,13 +97,14 @@ class InfGPSampler(BaseSampler):
     n_startup_trials : int or None
         Trials of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters.
         Earlier trials count.
-    search_space : dict of str to distribution, or None
+    search_space : dict of str to distribution, dict of str to Float, Int or Choice, or None
         Parameters to choose together. By default they are the parameters that all completed trials have in common, and
-        none before the first trial has completed.
+        none before the first trial has completed. Parameters of infgp may have conditions: see :func:`suggest`.
     constraints_func : callable or None
         From a finished trial to numbers of which none may be positive. ``Trial.set_constraint`` needs no function.
     independent_sampler : optuna.samplers.BaseSampler or None
-        For parameters that are not chosen together, such as conditional ones; uniform draws by default.
+        For parameters that are not chosen together, such as those of some trials only whose condition is not in
+        `search_space`; uniform draws by default.
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
         of surfaces and ν as user attributes.
@@ -127,7 +130,7 @@ class InfGPSampler(BaseSampler):
         *,
         seed: int | None = None,
         n_startup_trials: int | None = None,
-        search_space: Mapping[str, BaseDistribution] | None = None,
+        search_space: Mapping[str, BaseDistribution] | Mapping[str, Parameter] | Space | None = None,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
         store_beliefs: bool = True,
@@ -173,9 +176,9 @@ class InfGPSampler(BaseSampler):
         self._reseed: int | None = None  # replaces the seed once trials run in parallel; the design keeps the seed
         directions = ["maximize"] * (len(objective) if isinstance(objective, list) else 1)
         Optimizer({"x": Float(0.0, 1.0)}, directions, **self._options)  # what does not go together is refused here
-        self._fixed = None if search_space is None else _varying(search_space)
+        self._fixed, self._conditions = _given(search_space)
         if self._fixed:
-            _space(self._fixed)  # what cannot be searched is refused here
+            _space(self._fixed, self._conditions)  # what cannot be searched is refused here
         self._constraints_func = constraints_func
         self._independent_sampler = independent_sampler
         self._store_beliefs = store_beliefs
@@ -214,7 +217,7 @@ class InfGPSampler(BaseSampler):
 
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> dict[str, Any]:
         """The next point: of the design at first, then the model's."""
-        distributions = _varying(search_space)
+        distributions = search_space if self._conditions else _varying(search_space)
         if not distributions:
             return {}
         with self._lock:
@@ -222,7 +225,7 @@ class InfGPSampler(BaseSampler):
             confirm = self._confirms(memory, len(pending))
             point = memory.optimizer.suggest(trial.number, pending, confirm=confirm)
             given = memory.outward(point)
-            internal = {name: float(d.to_internal_repr(given[name])) for name, d in distributions.items()}
+            internal = {name: float(distributions[name].to_internal_repr(value)) for name, value in given.items()}
             study._storage.set_trial_system_attr(trial._trial_id, GIVEN, json.dumps(internal))
         return given
 
@@ -381,7 +384,7 @@ class InfGPSampler(BaseSampler):
             if number not in memory.told and _ended(trial):
                 self._tell(memory, trial, _outcome(trial))
         running = (t for n, t in trials.items() if t.state == TrialState.RUNNING and n not in {asking, *memory.told})
-        points = (_point(memory, trial) for trial in running)
+        points = (_point(memory, trial, json.loads(trial.system_attrs.get(GIVEN, "{}"))) for trial in running)
         return memory, [point for point in points if point is not None]
 
     def _memory_of(self, study: Study) -> _Memory:
@@ -393,13 +396,13 @@ class InfGPSampler(BaseSampler):
 
     def _blank(self, study: Study, distributions: Distributions) -> _Memory:
         directions = ["maximize" if d == StudyDirection.MAXIMIZE else "minimize" for d in study.directions]
-        optimizer = Optimizer(_space(distributions), directions, self._seed, **self._options)
+        optimizer = Optimizer(_space(distributions, self._conditions), directions, self._seed, **self._options)
         if self._reseed is not None:
             optimizer.reseed(self._reseed)
         return _Memory(study.study_name, dict(distributions), tuple(study.directions), optimizer)
 
     def _tell(self, memory: _Memory, trial: FrozenTrial, outcome: Outcome) -> bool:
-        """Tell the optimizer of a trial; one that lacks a parameter, or is out of range, is passed over: False."""
+        """Tell the optimizer of a trial; one that lacks a parameter, or is outside, is passed over: False."""
         memory.told[trial.number] = outcome
         point = _point(memory, trial)
         if point is None:
@@ -415,7 +418,7 @@ class InfGPSampler(BaseSampler):
         out: dict[str, float] = {}
         with self._lock:
             distributions = self._together(study)
-            if not distributions or not distributions.keys() <= trial.params.keys():
+            if not distributions:
                 return out
             memory, _ = self._recall(study, distributions, trial.number)
             if trial.number in memory.told:
@@ -492,65 +495,127 @@ def _constraints(trial: FrozenTrial) -> dict[str, float]:
     return {str(k): value for k, value in enumerate(trial.system_attrs.get("constraints") or ())}
 
 
-def _point(memory: _Memory, trial: FrozenTrial) -> Point | None:
-    """Where a trial is, or None if it does not have all parameters within their range."""
-    given = json.loads(trial.system_attrs.get(GIVEN, "{}")) if trial.state == TrialState.RUNNING else {}
-    point: dict[str, object] = {}
+def _point(memory: _Memory, trial: FrozenTrial, given: Mapping[str, float] | None = None) -> Point | None:
+    """Where a trial is, or None if it does not have all parameters that apply to it, within their range.
+
+    What it was given and has not asked for counts if it is named, what does not apply to it never does.
+    """
+
+    def value(name: str, parameter: Parameter) -> Scalar:
+        distribution = memory.distributions[name]
+        asked = name in trial.params
+        if not asked and not parameter.width:  # there was nothing to ask for
+            return parameter.decode(np.zeros((1, 1)))[0]
+        internal = distribution.to_internal_repr(trial.params[name]) if asked else (given or {})[name]
+        return parameter.check(name, _inward(distribution, float(internal)))
+
     try:
-        for name, distribution in memory.distributions.items():
-            asked = name in trial.params
-            internal = distribution.to_internal_repr(trial.params[name]) if asked else given[name]
-            point[name] = _inward(distribution, float(internal))
-        return memory.optimizer.space.validate(point)
+        return memory.optimizer.space.assemble(value)
     except (KeyError, ValueError):
         return None
+
+
+def suggest(trial: BaseTrial, space: Mapping[str, Parameter] | Space) -> Point:
+    """The point of a trial: the trial is asked for the parameters that apply to it, and for no others.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> space = {"kind": Choice(["a", "b"]), "x": Float(0.0, 1.0, when={"kind": "b"})}
+    >>> study = optuna.create_study(sampler=InfGPSampler(seed=0, search_space=space))
+    >>> study.optimize(lambda trial: (suggest(trial, space).get("x", 1.0) - 0.3) ** 2, n_trials=16)
+    >>> study.best_params["kind"], abs(study.best_params["x"] - 0.3) < 0.05
+    ('b', True)
+    """
+
+    def ask(name: str, p: Parameter) -> Any:
+        if isinstance(p, Float):
+            return trial.suggest_float(name, p.low, p.high, step=p.step, log=p.log)
+        if isinstance(p, Int):
+            return trial.suggest_int(name, p.low, p.high, step=p.step, log=p.log)
+        return trial.suggest_categorical(name, p.options)
+
+    return Space.of(space).assemble(ask)
+
+
+def distributions(space: Space) -> Distributions:
+    """Optuna's distributions for the parameters of a space, without their conditions.
+
+    Examples
+    --------
+    >>> distributions(Space.of({"x": Float(0.0, 1.0, step=0.25)}))["x"].step
+    0.25
+    """
+
+    def one(p: Parameter) -> BaseDistribution:
+        if isinstance(p, Float):
+            return FloatDistribution(p.low, p.high, log=p.log, step=p.step)
+        if isinstance(p, Int):
+            return IntDistribution(p.low, p.high, log=p.log, step=p.step)
+        return CategoricalDistribution(tuple(p.options))
+
+    return {name: one(p) for name, p in zip(space.names, space.parameters, strict=True)}
+
+
+def _given(
+    search_space: Mapping[str, BaseDistribution] | Mapping[str, Parameter] | Space | None,
+) -> tuple[Distributions | None, Conditions]:
+    """What the user wants to have chosen together, None if nothing was said, and the conditions.
+
+    Constants count only where a condition may be on them.
+    """
+    if search_space is None:
+        return None, {}
+    if not isinstance(search_space, Space) and not any(isinstance(p, Parameter) for p in search_space.values()):
+        return _varying(search_space), {}  # type: ignore[arg-type]
+    space = Space.of(search_space)  # type: ignore[arg-type]
+    known = distributions(space)
+
+    def inward(parent: str, values: Sequence[Scalar]) -> list[float | int]:
+        return [_inward(known[parent], known[parent].to_internal_repr(value)) for value in values]
+
+    conditions = {
+        name: {parent: inward(parent, values) for parent, values in p.when.items()}
+        for name, p in zip(space.names, space.parameters, strict=True)
+        if p.when is not None
+    }
+    return known if conditions else _varying(known), conditions
 
 
 def _varying(distributions: Mapping[str, BaseDistribution]) -> Distributions:
     return {name: d for name, d in distributions.items() if not d.single()}
 
 
-def _space(distributions: Distributions) -> Space:
-    return Space.of({name: _parameter(name, d) for name, d in distributions.items()})
+def _space(distributions: Distributions, conditions: Conditions | None = None) -> Space:
+    """The space of some parameters; what another sampler has taken out of it no longer decides what applies."""
+
+    def when(name: str) -> dict[str, Any] | None:
+        stated = (conditions or {}).get(name, {})
+        return {parent: values for parent, values in stated.items() if parent in distributions} or None
+
+    return Space.of({name: _parameter(name, d, when(name)) for name, d in distributions.items()})
 
 
-def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
-    """The parameter of infgp that stands for a distribution: steps are counted, choices numbered."""
+def _parameter(name: str, distribution: BaseDistribution, when: Mapping[str, Any] | None) -> Parameter:
+    """The parameter of infgp that stands for a distribution: choices are numbered."""
     if isinstance(distribution, CategoricalDistribution):
-        return Choice(range(len(distribution.choices)))
-    if (grid := _grid(distribution)) is not None:
-        low, high, step = grid
-        return Int(0, round((high - low) / step))
+        return Choice(range(len(distribution.choices)), when)
     if isinstance(distribution, FloatDistribution):
-        return Float(distribution.low, distribution.high, distribution.log)
+        return Float(distribution.low, distribution.high, distribution.log, distribution.step, when)
     if isinstance(distribution, IntDistribution):
-        return Int(distribution.low, distribution.high, distribution.log)
+        return Int(distribution.low, distribution.high, distribution.log, distribution.step, when)
     raise InvalidInputError(
         f"The parameter {name!r} has the distribution {distribution!r}, which infgp does not know; use suggest_float, "
         "suggest_int or suggest_categorical."
     )
 
 
-def _grid(distribution: BaseDistribution) -> tuple[float, float, float] | None:
-    """Lowest value, highest value and step, where values are counted in steps."""
-    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
-        return distribution.low, distribution.high, distribution.step
-    if isinstance(distribution, IntDistribution) and distribution.step != 1:
-        return distribution.low, distribution.high, distribution.step
-    return None
-
-
 def _inward(distribution: BaseDistribution, internal: float) -> float | int:
     """From Optuna's internal representation to a value of the parameter of infgp."""
-    if (grid := _grid(distribution)) is not None:
-        low, _, step = grid
-        return round((internal - low) / step)
     return internal if isinstance(distribution, FloatDistribution) else int(internal)
 
 
 def _outward(distribution: BaseDistribution, value: Any) -> Any:
     """From a value of the parameter of infgp to Optuna's external representation."""
-    if (grid := _grid(distribution)) is not None:
-        low, high, step = grid
-        value = min(low + value * step, high)
     return distribution.to_external_repr(float(value))

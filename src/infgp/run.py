@@ -110,7 +110,8 @@ def maximize(
     ----------
     f : callable
         Called with the parameters by name, ``f(x=0.3, kind="a")``, or, if it has a single parameter whose name is not
-        in the space, with the point as a dict. Returns the reward; None or NaN for a failed evaluation.
+        in the space, with the point as a dict. Parameters that do not apply to a point are left out, so that those
+        with a condition need default values. Returns the reward; None or NaN for a failed evaluation.
     space : mapping of str to Float, Int or Choice, or Optimizer
         An optimizer goes on from where it is; `seed` and options are then its own.
     budget : int

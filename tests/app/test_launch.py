@@ -18,9 +18,9 @@ from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
 from infgp.app.live import conclude
 from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
-from infgp.app.storage import Plan, distributions, hide_password, name_of, open_study
+from infgp.app.storage import Plan, hide_password, name_of, open_study
 from infgp.app.workers import Answer
-from infgp.optuna import InfGPSampler
+from infgp.optuna import InfGPSampler, distributions
 
 OBJECTIVE = """
 import ctypes, multiprocessing, os, signal, subprocess, time
@@ -34,6 +34,13 @@ def f(x, y):
 
 def as_dict(point):
     return point["x"]
+
+def either(kind, z=None):
+    assert (z is None) == (kind == "a") or os.environ.get("ANY")
+    return 0.5 if z is None else z
+
+def both(kind, z):
+    return 0.5
 
 def raising(x, y):
     raise RuntimeError("no\\nluck")
@@ -538,6 +545,40 @@ def test_study_with_other_parameters(capsys, other):
     assert f"trials with the parameters {', '.join(map(repr, sorted(other))) or 'none'}, the space file" in err
     assert "has 'x', 'y'; mend it, or choose another --study" in err
     assert not evaluated()
+
+
+CONDITIONAL = """
+z = { type = "float", low = 0.0, high = 1.0, step = 0.25, when = { kind = "b" } }
+kind = { type = "choice", options = ["a", "b"] }
+"""
+
+
+def test_conditional_parameters(capsys):
+    """The function is called with what applies, a run goes on with such trials, and the recommendation has no more."""
+    Path("space.toml").write_text(CONDITIONAL)
+    assert main(command("either", 5)) == 0
+    assert main(command("either", 12)) == 0
+    found = [t.params for t in complete("objective:either")]
+    assert len(found) == 12
+    assert {params["kind"] for params in found} == {"a", "b"}
+    assert all(("z" in params) == (params["kind"] == "b") for params in found)
+    assert {params["z"] for params in found if "z" in params} <= {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert "  z = 1.0\n  kind = 'b'" in capsys.readouterr().out
+
+
+def test_a_function_that_needs_what_may_not_apply(capsys):
+    Path("space.toml").write_text(CONDITIONAL)
+    err = failure(capsys, *command("both", 5))
+    assert "needs 'z', which does not apply to all points" in err
+
+
+def test_study_from_before_a_condition(capsys, monkeypatch):
+    monkeypatch.setenv("ANY", "1")
+    Path("space.toml").write_text(CONDITIONAL.replace(', when = { kind = "b" }', ""))
+    assert main(command("either", 6)) == 0
+    Path("space.toml").write_text(CONDITIONAL)
+    err = failure(capsys, *command("either", 8))
+    assert "has trials with the parameters 'kind', 'z', the space file space.toml has 'kind'; mend it" in err
 
 
 def test_trials_that_lack_parameters_because_they_were_lost():

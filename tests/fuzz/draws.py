@@ -35,18 +35,32 @@ def parameter(rng: np.random.Generator) -> list[Any]:
 
 
 def space(rng: np.random.Generator) -> dict[str, Any]:
-    """A random space."""
-    return {f"p{k}": parameter(rng) for k in range(rng.integers(1, 6))}
+    """A random space; some parameters have a step or a condition on the one before."""
+    out: dict[str, Any] = {}
+    for k in range(rng.integers(1, 6)):
+        entry, more = parameter(rng), dict[str, Any]()
+        if entry[0] != "Choice" and len(entry) == 3 and rng.random() < 0.2:
+            parts = int(rng.integers(1, 9))
+            step = (entry[2] - entry[1]) / parts
+            more["step"] = step if entry[0] == "Float" else max(1, int(step))
+        before = out.get(f"p{k - 1}", ["Float"])
+        if before[0] != "Float" and rng.random() < 0.5:
+            value = before[1][rng.integers(len(before[1]))] if before[0] == "Choice" else before[1]
+            more["when"] = {f"p{k - 1}": value}
+        out[f"p{k}"] = [*entry, more] if more else entry
+    return out
 
 
 def built(described: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a space was described by."""
 
     def one(kind: str, *arguments: Any) -> Any:
+        more = arguments[-1] if isinstance(arguments[-1], dict) else {}
+        arguments = arguments[:-1] if more else arguments
         if kind == "Choice":
-            return infgp.Choice(*arguments)
+            return infgp.Choice(*arguments, **more)
         low, high, *log = arguments
-        return getattr(infgp, kind)(low, high, log=bool(log))
+        return getattr(infgp, kind)(low, high, log=bool(log), **more)
 
     return {name: one(*entry) for name, entry in described.items()}
 

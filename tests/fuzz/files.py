@@ -39,7 +39,7 @@ AS_TEXT = 0.15
 
 @functools.cache
 def templates() -> tuple[str, ...]:
-    """Saved optimizers: with constraints, several objectives, or outliers; a new one; one with warped rewards."""
+    """Saved optimizers: with constraints, several objectives, outliers; a new one; with a warp; with conditions."""
     space = {"x": infgp.Float(0.0, 1.0), "c": infgp.Choice(["a", "b"]), "k": infgp.Int(1, 9, log=True)}
     limited = infgp.Optimizer(space, seed=0, n_initial=3)
     for k in range(8):
@@ -61,7 +61,13 @@ def templates() -> tuple[str, ...]:
     for _ in range(10):
         point = warped.ask()
         warped.tell(point, 10.0 ** (6.0 * abs(point["x"] - 0.3)))
-    return tuple(json.dumps(optimizer.to_json()) for optimizer in (limited, several, plain, new, warped))
+    y, z = infgp.Float(0.0, 1.0, step=0.1, when={"c": "b"}), infgp.Int(0, 9, step=3, when={"c": ["a", "b"]})
+    branching = infgp.Optimizer({"c": infgp.Choice(["a", "b"]), "y": y, "z": z}, seed=0, n_initial=3)
+    for _ in range(6):
+        point = branching.ask()
+        branching.tell(point, point.get("y", 0.5))
+    branching.ask()
+    return tuple(json.dumps(optimizer.to_json()) for optimizer in (limited, several, plain, new, warped, branching))
 
 
 def make(rng: np.random.Generator) -> dict[str, Any]:

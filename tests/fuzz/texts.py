@@ -22,6 +22,12 @@ b = { type = "int", low = 1, high = 9, log = true }
 [c]
 type = "choice"
 options = ["x", "y", 3]
+[d]
+type = "float"
+low = 0.0
+high = 1.0
+step = 0.25
+when = { c = ["x", 3], b = 2 }
 """
 URLS = [
     f"postgresql+psycopg://ann:{PASSWORD}@db:5432/studies?sslmode=require",

@@ -22,7 +22,6 @@ from infgp.app.storage import (
     MISSED_BEATS,
     Plan,
     StorageError,
-    distributions,
     hide_password,
     name_of,
     open_study,
@@ -208,15 +207,18 @@ class _Run:
         """
         from optuna.distributions import check_distribution_compatibility
 
+        from infgp.optuna import distributions
+
         space, name, remedy = distributions(self.space), self.plan.name, "mend it, or choose another --study."
         for trial in trials:
             if trial.number in self.ours:
                 continue
             has = trial.distributions
-            if has.keys() - space.keys() or (counts(trial) and space.keys() - has.keys()):
+            wanted = _applicable(self.space, trial.params)
+            if has.keys() - space.keys() or (counts(trial) and wanted != has.keys()):
                 return (
                     f"The study {name!r} has trials with the parameters {_names(has)}, the space file "
-                    f"{self.plan.space} has {_names(space)}; {remedy}"
+                    f"{self.plan.space} has {_names(wanted)}; {remedy}"
                 )
             for parameter, distribution in has.items():
                 try:
@@ -332,14 +334,17 @@ class _Run:
         worker = self.idle.pop()
         self.evaluating[worker] = trial
         self._patiently(lambda: self.storage.record_heartbeat(trial._trial_id))
-        worker.send({name: trial.params[name] for name in self.space.names})
+        worker.send({name: trial.params[name] for name in self.space.names if name in trial.params})
 
     def _ask(self) -> Trial:
         from optuna.exceptions import UpdateFinishedTrialError
 
+        from infgp.optuna import suggest
+
         while True:
             try:
-                trial = self.study.ask(distributions(self.space))
+                trial = self.study.ask()
+                suggest(trial, self.space)
                 break
             except UpdateFinishedTrialError:  # so slow to find a point that another run took the trial for dead
                 continue
@@ -510,6 +515,11 @@ def _signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _applicable(space: Space, params: dict[str, Any]) -> set[str]:
+    """Names of the parameters that apply to a trial."""
+    return set(space.assemble(lambda name, _: params.get(name)))
 
 
 def _names(parameters: Iterable[str]) -> str:

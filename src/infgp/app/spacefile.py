@@ -13,15 +13,18 @@ from infgp.space import Choice, Float, Int, Parameter, Space
 KINDS: dict[str, Callable[..., Parameter]] = {"float": Float, "int": Int, "choice": Choice}
 #: Arguments of each kind of parameter: the required ones, then the optional ones.
 ARGUMENTS = {
-    "float": (("low", "high"), ("log",)),
-    "int": (("low", "high"), ("log",)),
-    "choice": (("options",), ()),
+    "float": (("low", "high"), ("log", "step", "when")),
+    "int": (("low", "high"), ("log", "step", "when")),
+    "choice": (("options",), ("when",)),
 }
 EXAMPLE = 'rate = { type = "float", low = 1e-4, high = 1.0, log = true }'
 
 
 def read_space(path: str | os.PathLike[str]) -> Space:
     """The space in a TOML file: a table for each parameter, with its type ("float", "int", "choice") and arguments.
+
+    A condition is a table of other parameters' names and values: ``when = { kind = "a" }`` or
+    ``when = { layers = [2, 3] }``.
 
     Examples
     --------
@@ -65,8 +68,7 @@ def _parameter(key: str, entry: Any) -> Parameter:
             f"{what} {', '.join(names)}" for what, names in (("lacks", missing), ("has unknown", unknown)) if names
         ]
         raise InvalidInputError(
-            f"{key!r} {' and '.join(faults)}; a {kind} takes {', '.join(needed)}"
-            + (f" and perhaps {', '.join(others)}." if others else ".")
+            f"{key!r} {' and '.join(faults)}; a {kind} takes {', '.join(needed)} and perhaps {', '.join(others)}."
         )
     try:
         return KINDS[kind](**given)

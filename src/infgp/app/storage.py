@@ -12,11 +12,10 @@ from urllib.parse import unquote, unquote_plus
 from infgp.app.objective import settle
 from infgp.app.text import shorten
 from infgp.errors import InfGPError, InvalidInputError
-from infgp.space import Float, Int, Parameter, Space
+from infgp.space import Space
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.distributions import BaseDistribution
     from optuna.storages import RDBStorage
     from sqlalchemy import Engine
 
@@ -140,26 +139,6 @@ def hide_password(url: str, text: str) -> str:
     return text
 
 
-def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """Optuna's distributions for a space.
-
-    Examples
-    --------
-    >>> distributions(Space.of({"x": Float(0.0, 1.0)}))["x"].high
-    1.0
-    """
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    def one(parameter: Parameter) -> BaseDistribution:
-        if isinstance(parameter, Float):
-            return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
-        if isinstance(parameter, Int):
-            return IntDistribution(parameter.low, parameter.high, log=parameter.log)
-        return CategoricalDistribution(tuple(parameter.options))
-
-    return {name: one(p) for name, p in zip(space.names, space.parameters, strict=True)}
-
-
 def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
     """The study, made if it is not there."""
     import optuna
@@ -211,9 +190,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
                 raise fail("cannot be opened", error, "check that it is up and that the URL is right.") from None
             time.sleep(0.3 * attempt)
     confirm_after = plan.trials - plan.confirm if plan.confirm else None
-    study.sampler = InfGPSampler(
-        seed=plan.seed, search_space=distributions(space), confirm_after=confirm_after, **options
-    )
+    study.sampler = InfGPSampler(seed=plan.seed, search_space=space, confirm_after=confirm_after, **options)
     return study, storage
 
 

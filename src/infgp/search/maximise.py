@@ -1,7 +1,8 @@
 """Maximising a score over a space: many candidates, then gradients from the best candidates.
 
-What is scored is what is evaluated: integers and choices are rounded before every score. Gradients move the
-continuous coordinates; integers and choices are then improved one at a time.
+What is scored is what is evaluated: integers, steps and choices are rounded before every score, and parameters that do
+not apply stay in their middle. Gradients move the continuous coordinates; integers, steps and choices are then
+improved one at a time.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 
 from infgp.core.linalg import FloatArray
@@ -139,14 +139,14 @@ def maximise(
     points = candidates(rng, space, good, effort * SPREAD)
     values = _clean(score(points))
     tops = points[spread_best(points, values, effort * STARTS)]
-    free = ~space.discrete
-    if free.any():
-        tops = climb(score, space, tops, free, FIRST_ITERATIONS)
+    discrete = space.discrete
+    if not discrete.all():
+        tops = climb(score, space, tops, FIRST_ITERATIONS)
         tops = tops[spread_best(tops, _clean(score(tops)), effort * FINALISTS)]
-        tops = climb(score, space, tops, free, ITERATIONS)
-    if space.discrete.any():
+        tops = climb(score, space, tops, ITERATIONS)
+    if discrete.any():
         tops = _exchange(score, space, tops)
-        tops = climb(score, space, tops, free, ITERATIONS) if free.any() else tops
+        tops = climb(score, space, tops, ITERATIONS)
     points = np.concatenate((points[[np.argmax(values)]], tops))
     values = _clean(score(points))
     best = int(np.argmax(values))
@@ -178,10 +178,11 @@ def spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArra
     return np.array(chosen)
 
 
-def climb(score: Climbable, space: Space, starts: FloatArray, free: NDArray[np.bool_], iterations: int) -> FloatArray:
-    """L-BFGS-B from all starts together, the sum of their scores as the objective; discrete coordinates stay.
+def climb(score: Climbable, space: Space, starts: FloatArray, iterations: int) -> FloatArray:
+    """L-BFGS-B from all starts together, the sum of their scores as the objective.
 
-    Rows keep their order, so that a score may be another function in every row.
+    Coordinates that are discrete, or of parameters that do not apply at a start, stay. Rows keep their order, so that a
+    score may be another function in every row.
 
     Examples
     --------
@@ -189,29 +190,31 @@ def climb(score: Climbable, space: Space, starts: FloatArray, free: NDArray[np.b
     >>> from infgp.predict.paths import Path
     >>> from infgp.space import Float
     >>> plane, space = Path(np.array([0.0, 1.0])), Space.of({"a": Float(0, 1)})
-    >>> climb(plane, space, np.array([[0.3]]), ~space.discrete, 10)
+    >>> climb(plane, space, np.array([[0.3]]), 10)
     array([[1.]])
     """
-    shape = starts[:, free].shape
+    free = space.free(starts)
+    if not free.any():
+        return starts
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         at = starts.copy()
-        at[:, free] = flat.reshape(shape)
+        at[free] = flat
         value, gradient = score.value_and_gradient(at)
         if not (np.isfinite(value).all() and np.isfinite(gradient).all()):
             return np.inf, np.zeros(flat.size)
-        return -float(value.sum()), -gradient[:, free].ravel()
+        return -float(value.sum()), -gradient[free]
 
     found = scipy_minimize(
         objective,
-        starts[:, free].ravel(),
+        starts[free],
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * int(np.prod(shape)),
+        bounds=[(0.0, 1.0)] * int(free.sum()),
         options={"maxiter": iterations, "maxcor": 20},
     )
     out = starts.copy()
-    out[:, free] = found.x.reshape(shape)
+    out[free] = found.x
     return space.snap(out)
 
 

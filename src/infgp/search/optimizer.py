@@ -77,6 +77,7 @@ class Optimizer:
     Parameters
     ----------
     space : mapping of str to Float, Int or Choice
+        Points that are asked for have the parameters that apply to them (`when`), and so must points that are told.
     direction : {"maximize", "minimize"} or a sequence of them, default="maximize"
         A sequence has an entry for each of several objectives.
     seed : int or None, default=None

@@ -216,9 +216,7 @@ def _climbed(bundle: Bundle, space: Space, at: FloatArray, values: FloatArray) -
     """Points that gradients and single changes reach from the best candidates of each draw, and which draw it is."""
     starts = [spread_best(at, values[:, k], STARTS) for k in range(values.shape[1])]
     which = np.repeat(np.arange(len(starts)), [part.size for part in starts])
-    tops, free = at[np.concatenate(starts)], ~space.discrete
-    if free.any():
-        tops = climb(_Rows(bundle, which), space, tops, free, ITERATIONS)
+    tops = climb(_Rows(bundle, which), space, at[np.concatenate(starts)], ITERATIONS)
     if space.discrete.any():
         tops = _changed(bundle, space, tops, which)
     return tops, which
