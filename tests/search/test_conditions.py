@@ -134,3 +134,14 @@ def test_a_function_needs_defaults_for_what_may_not_apply():
     seen.clear()
     minimize(lambda kind, n=None: seen.append((kind, n is None)) or 0.0, space, budget=8, seed=0)
     assert set(seen) == {("a", True), ("b", False)}
+
+
+def test_regret_and_candidates_are_over_points_that_can_be_evaluated(rng):
+    optimizer = Optimizer(TREE, "minimize", seed=0, n_initial=12)
+    for _ in range(14):
+        point = optimizer.ask()
+        optimizer.tell(point, loss(**point) + 0.01 * rng.standard_normal())
+    regret = optimizer.regret()
+    assert 0.0 <= regret.mean < 2.0
+    again = optimizer.ask(confirm=True)
+    assert all(TREE.validate(point) == point for point in [again, *(row.point for row in optimizer.candidates())])
