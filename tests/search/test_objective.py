@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from infgp import Float, InvalidInputError, Optimizer
+from infgp.search.outcomes import stand_in
 
 LINE = {"x": Float(0.0, 1.0)}
 GRID = [{"x": u} for u in (0.1, 0.3, 0.5, 0.7, 0.9)]
@@ -193,3 +194,25 @@ def test_a_study_has_the_objective_of_an_optimizer():
         InfGPSampler(objective=("cvar", 2.0))
     with pytest.raises(InvalidInputError, match="outliers='drop' is not known"):
         InfGPSampler(outliers="drop")
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_number_that_may_stand_for_failures_is_named(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, direction, seed=0, n_initial=10)
+    for k in range(10):
+        x = k / 9
+        optimizer.tell({"x": x}, sign * (1e6 if x > 0.7 else (x - 0.3) ** 2))
+    best = optimizer.recommend()
+    assert best.stand_in == (sign * 1e6, 3)
+    assert "3 rewards are exactly" in str(best)
+    assert "tell None" in best.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0.1, 0.2, 0.3, 0.4, 1e6], [0.1, 0.2, 0.3, 7.0, 7.0], [1.0, 1.0, 1.0, 1e6, 1e6], [0.1, 0.2, 1e6, 1e6], []],
+    ids=["once", "near", "no range", "few others", "nothing"],
+)
+def test_other_values_do_not_stand_for_failures(values):
+    assert stand_in(values, -1.0) is None

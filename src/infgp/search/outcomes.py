@@ -14,6 +14,11 @@ from infgp.predict.lawmixture import LawMixture
 from infgp.search.learning import LARGEST
 from infgp.space import Point
 
+#: Least distance of a value that may stand for failures from the median of all others, in half 16–84 % ranges.
+FAR_OFF = 1e4
+#: Least number of other values from which that can be told.
+LEAST_OTHERS = 3
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -78,6 +83,9 @@ class Recommendation:
         The objective at the point with such rewards counted less the same with them ignored, in the user's units.
     otherwise : dict or None
         The evaluated point that would clearly be better with the other choice of `outliers`; None if there is none.
+    stand_in : (float, int) or None
+        A reward that was told several times, to the last digit, and is far worse than all others, with how often: it
+        may stand for failed evaluations. None if there is none.
     law : Law
         The law of a further reward at the point.
     """
@@ -94,6 +102,7 @@ class Recommendation:
     n_off_surface: int = 0
     off_surface_effect: float = 0.0
     otherwise: Point | None = None
+    stand_in: tuple[float, int] | None = None
     law: Law | LawMixture | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -112,13 +121,22 @@ class Recommendation:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should decide, as sentences."""
-        if self.otherwise is None:
-            return ()
-        now, other = ("counted", "ignore") if self.outliers == "count" else ("ignored", "count")
-        return (
-            f"warning: rewards off the surfaces are {now}; with outliers={other!r} {self.otherwise} would be better. "
-            "They decide the recommendation: count them if they can happen again, ignore them if they are errors.",
-        )
+        found = []
+        if self.otherwise is not None:
+            now, other = ("counted", "ignore") if self.outliers == "count" else ("ignored", "count")
+            found.append(
+                f"warning: rewards off the surfaces are {now}; with outliers={other!r} {self.otherwise} would be "
+                "better. They decide the recommendation: count them if they can happen again, ignore them if they are "
+                "errors."
+            )
+        if self.stand_in is not None:
+            value, times = self.stand_in
+            found.append(
+                f"warning: {times} rewards are exactly {value:g}, far worse than all others. If that stands for "
+                "evaluations that failed, tell None in place of it: the search then keeps away from such points, and "
+                "they do not count in the expected reward of others."
+            )
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -138,6 +156,23 @@ class Tradeoff:
     means: tuple[float, ...]
     stds: tuple[float, ...]
     feasibility: float
+
+
+def stand_in(values: Sequence[float], sign: float) -> tuple[float, int] | None:
+    """The worst value, and how often it was told, if that is more than once and it is far from all others.
+
+    Examples
+    --------
+    >>> stand_in([0.1, 0.3, 1e6, 0.2, 1e6], sign=-1.0), stand_in([0.1, 0.3, 1e6, 0.2], sign=-1.0)
+    ((1000000.0, 2), None)
+    """
+    worst = sign * min((sign * value for value in values), default=0.0)
+    others = [value for value in values if value != worst]
+    times = len(values) - len(others)
+    if times < 2 or len(others) < LEAST_OTHERS:
+        return None
+    low, middle, high = np.percentile(others, (16.0, 50.0, 84.0))
+    return (worst, times) if abs(worst - middle) > FAR_OFF * (high - low) / 2.0 > 0.0 else None
 
 
 def checked_values(value: object, count: int) -> tuple[float, ...] | None:

@@ -23,6 +23,10 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "infgp, rewards as they are, goal: the best point in the end",
         {"warp": None, "goal": "final"},
     ),
+    "infgp-final-failures": (
+        "infgp, goal: the best point in the end, losses of 10⁹ told as failures",
+        {"goal": "final", "failed": -1e9},
+    ),
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
     "infgp-smooth": ("odds that change, learned jointly", {"odds": "smooth"}),
