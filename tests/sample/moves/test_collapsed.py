@@ -51,10 +51,11 @@ def residual(state, data):
 
 
 def log_evidence(labels, x, r, noise, model, state):
-    """By the compiled code."""
+    """By the compiled code, for surfaces of one grade."""
     order, starts = compiled.group_order(labels)
     rho = np.empty(int(np.sum(np.diff(starts) ** 2)))
-    grade = state.observed_grades[order]
+    grade = np.zeros(order.size, dtype=state.grade.dtype)
+    assert not state.grade.any()
     compiled.fill_blocks(KERNEL_CODE[model.kernel], x[order], grade, starts, state.phi[0], rho)
     scales = float(state.sigma2[0]), float(state.tau2[0])
     return compiled.blocks_log_evidence(rho, r[order], noise[order], starts, *scales, model.scale_shape)
