@@ -17,6 +17,7 @@ from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import Aim, Objective, check_aim
 from infgp.search.acquisition import AVERAGED, suggest
 from infgp.search.learning import Learned, Series, WarmChain
+from infgp.search.frontier import suggest_tradeoff
 from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised
 from infgp.space import Space
 
@@ -219,7 +220,9 @@ def choose(
     pending: FloatArray,
 ) -> FloatArray:
     """What the model suggests, shape (d,): for one objective, under constraints, or for several objectives."""
-    if len(objectives) > 1 or (constraints and strategy.way not in AVERAGED):
+    if len(objectives) > 1 and strategy.way in AVERAGED:
+        return suggest_tradeoff(rng, objectives, constraints, space, pending)
+    if len(objectives) > 1 or constraints and strategy.way not in AVERAGED:
         return suggest_scalarised(rng, objectives, constraints, space, pending)
     if constraints:
         return suggest_feasible(rng, objectives[0], constraints, space, pending, strategy.way)
