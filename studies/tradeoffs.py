@@ -114,7 +114,7 @@ PROBLEMS = {
     "plant": Problem(
         plant,
         {
-            **{name: ("float", 0.0, 1.0) for name in ("heat", "flow", "pressure")},
+            **dict.fromkeys(("heat", "flow", "pressure"), ("float", 0.0, 1.0)),
             "stages": ("int", 1, 8),
             "catalyst": ("choice", "a", "b", "c", "none"),
             "order": ("choice", "straight", "reversed"),

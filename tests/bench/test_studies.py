@@ -28,6 +28,7 @@ CHEAP = {
     "search_variants": ["--methods", "infgp,infgp-unwarped"],
     "laws": [],
     "start_independence": [],
+    "tradeoffs": ["--methods", "infgp,random"],
 }
 SLOW = ("start_independence",)
 

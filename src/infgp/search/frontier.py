@@ -34,7 +34,7 @@ CENTRES = 10
 NEAR = 60
 #: Number of candidates between two points of the front: on the line between them, or with coordinates of both.
 BETWEEN = 200
-#: Number of points of a front that counts, times 2 for each objective. A larger front is thinned at random in each state.
+#: Largest number of points of a front, times 2 for each objective. A larger front is thinned at random in each state.
 LARGEST_FRONT = 640
 #: Least number of points of a front to which it is thinned.
 LEAST_FRONT = 8
@@ -178,8 +178,9 @@ def suggest_tradeoff(
 
 def _straight(aim: Aim) -> Aim:
     """The aim with straight units where those of comparison are tempered: volumes are of rewards as they are."""
-    straight = isinstance(aim.common, Tempered) and aim.units is not None
-    return replace(aim, common=aim.units.scale) if straight and aim.units is not None else aim
+    if isinstance(aim.common, Tempered) and aim.units is not None:
+        return replace(aim, common=aim.units.scale)
+    return aim
 
 
 def _in_search(aim: Aim, value: float) -> float:

@@ -132,12 +132,15 @@ class Tradeoff:
         Posterior mean of each objective there, and how uncertain it is.
     feasibility : float
         Probability that all constraints hold there; 1 where there are none.
+    laws : tuple of Law
+        For each objective, the law of a further value there, noise included.
     """
 
     point: Point
     means: tuple[float, ...]
     stds: tuple[float, ...]
     feasibility: float
+    laws: tuple[Law | LawMixture, ...] = field(default=(), repr=False, compare=False)
 
 
 def checked_values(value: object, count: int) -> tuple[float, ...] | None:
