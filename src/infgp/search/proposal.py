@@ -122,6 +122,11 @@ class Strategy:
         """The acquisition: that of the user, or the one that serves the goal."""
         return GOALS[self.goal] if self.acquisition is None else self.acquisition
 
+    @property
+    def by_volume(self) -> bool:
+        """Whether the next point is chosen by what it adds to the hypervolume of several objectives."""
+        return len(self.objectives) > 1 and self.way in AVERAGED
+
     def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each objective as it is known, with what is optimised of it."""
         return [
@@ -225,7 +230,7 @@ def choose(
     pending: FloatArray,
 ) -> FloatArray:
     """What the model suggests, shape (d,): for one objective, under constraints, or for several objectives."""
-    if len(objectives) > 1 and strategy.way in AVERAGED:
+    if strategy.by_volume:
         return suggest_tradeoff(rng, objectives, constraints, space, pending, strategy.reference_point)
     if len(objectives) > 1 or (constraints and strategy.way not in AVERAGED):
         return suggest_scalarised(rng, objectives, constraints, space, pending)
