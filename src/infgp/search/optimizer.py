@@ -105,7 +105,8 @@ class Optimizer:
     warp : {"auto", "learned", None}, default="auto"
         Whether the map by which the model sees rewards is learned with the surfaces (:mod:`infgp.core.warp`): losses
         over decades, and noise that grows with the reward, then need no logarithm of the user's. "auto" means yes,
-        unless `surfaces` is 1 or there are several objectives. Rewards that are discrete, or whose noise variances are known, are never warped.
+        unless `surfaces` is 1 or there are several objectives. Rewards that are discrete, or whose noise variances are
+        known, are never warped.
         Predictions and recommendations are in the user's units either way.
 
     Examples
