@@ -143,13 +143,13 @@ CASES: dict[str, Callable[[], list[float]]] = {
     "study": study,
     "study without beliefs": lambda: study(store_beliefs=False),
     "study constrained": lambda: study(constrained=True),
-    "study of two objectives": lambda: study(directions=2),
-    "study of two objectives, constrained": lambda: study(directions=2, constrained=True),
+    "study of two objectives": lambda: study(directions=2, acquisition="thompson"),
+    "study of two objectives, constrained": lambda: study(directions=2, constrained=True, acquisition="thompson"),
     "study, outliers ignored": lambda: study(outliers="ignore"),
     "study constrained, outliers ignored": lambda: study(constrained=True, outliers="ignore"),
-    "study of two objectives, outliers ignored": lambda: study(directions=2, outliers="ignore"),
+    "study of two objectives, outliers ignored": lambda: study(directions=2, outliers="ignore", acquisition="thompson"),
     "study of two objectives, constrained, outliers ignored": lambda: study(
-        directions=2, constrained=True, outliers="ignore"
+        directions=2, constrained=True, outliers="ignore", acquisition="thompson"
     ),
     "run": launched,
     "fit warped": lambda: fit(warp="learned"),
@@ -161,6 +161,10 @@ CASES: dict[str, Callable[[], list[float]]] = {
     "search to the end, cvar, minimize": lambda: search(goal="final", objective=("cvar", 0.3), direction="minimize"),
     "study to the end, constrained": lambda: study(goal="final", constrained=True),
     "run to the end": lambda: launched(goal="final"),
+    "study of two objectives by hypervolume": lambda: study(directions=2),
+    "study of two objectives by hypervolume, constrained, outliers ignored": lambda: study(
+        directions=2, constrained=True, outliers="ignore"
+    ),
 }
 
 

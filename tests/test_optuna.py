@@ -503,6 +503,26 @@ def test_two_objectives_under_a_constraint():
     assert np.mean(late) > 0.6
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_reference_point(kind):
+    """In the study's units and order: x must be below 0.5, so that nothing near the second end counts."""
+    study = optuna.create_study(
+        directions=["minimize", "maximize"], sampler=InfGPSampler(seed=0, reference_point=kind([0.25, -1.0]))
+    )
+    for x in np.linspace(0.0, 1.0, 8):
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={"x": x}, distributions={"x": FloatDistribution(0, 1)}, values=[x**2, -((1.0 - x) ** 2)]
+            )
+        )
+    study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) ** 2, -((1.0 - trial.params["x"]) ** 2)), 3)
+    assert all(t.params["x"] < 0.55 for t in study.trials[8:])
+    found = study.sampler.tradeoffs(study)[0]
+    assert [float(law.median[0]) for law in found.laws] == pytest.approx(found.means, abs=0.05)
+    with pytest.raises(InvalidInputError, match="reference_point"):
+        InfGPSampler(reference_point=3.0)
+
+
 # --- Beliefs ---------------------------------------------------------------------------------------------------------
 
 

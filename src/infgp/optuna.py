@@ -111,9 +111,9 @@ class InfGPSampler(BaseSampler):
     confirm_after : int or None
         Number of trials after which points are evaluated again, to find out which of them is best, as
         ``Optimizer.ask(confirm=True)`` does. By default the search never ends. For one objective.
-    objective, outliers, target, goal, acquisition, exploration, gradients, kernel, ard, surfaces, regions
+    objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard, surfaces
         As in :class:`infgp.Optimizer`; so are the last five.
-    surface_scales, odds, priors, warp
+    regions, surface_scales, odds, priors, warp
 
     Examples
     --------
@@ -142,6 +142,7 @@ class InfGPSampler(BaseSampler):
         acquisition: str | None = None,
         exploration: str | float | tuple[float, float] = 0.0,
         gradients: bool = False,
+        reference_point: Sequence[float] | None = None,
         kernel: str = "se",
         ard: bool = True,
         surfaces: int | None = None,
@@ -160,6 +161,7 @@ class InfGPSampler(BaseSampler):
             "acquisition": acquisition,
             "exploration": exploration,
             "gradients": gradients,
+            "reference_point": list(reference_point) if isinstance(reference_point, tuple) else reference_point,
             "kernel": kernel,
             "ard": ard,
             "surfaces": surfaces,
@@ -174,7 +176,8 @@ class InfGPSampler(BaseSampler):
         # A seed is drawn where none was given, so that the memory can be made anew with the same randomness.
         self._seed = secrets.randbits(128) if seed is None else check_int("seed", seed, 0)
         self._reseed: int | None = None  # replaces the seed once trials run in parallel; the design keeps the seed
-        directions = ["maximize"] * (len(objective) if isinstance(objective, list) else 1)
+        listed = [part for part in (objective, self._options["reference_point"]) if isinstance(part, list)]
+        directions = ["maximize"] * max(map(len, listed), default=1)
         Optimizer({"x": Float(0.0, 1.0)}, directions, **self._options)  # what does not go together is refused here
         self._fixed, self._conditions = _given(search_space)
         if self._fixed:

@@ -27,7 +27,7 @@ from infgp.core.remainder import DrawnRemainder, Remainder, draw_remainder
 from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim, Functional, influence, plausible
 from infgp.predict.mixture import Mixture
-from infgp.predict.paths import Path, draw_path
+from infgp.predict.paths import Path, draw_path, settle
 from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
 
 #: Step of the differences by which gradients of variances are found, in units of the cube's edge.
@@ -57,6 +57,7 @@ class ObjectiveLaw:
     base: TargetLaw
     aim: Aim
     level: float | None = None
+    rest_known: bool = False
 
     @classmethod
     def of(cls, given: Conditioned, aim: Aim, level: float | None = None) -> ObjectiveLaw:
@@ -69,6 +70,15 @@ class ObjectiveLaw:
         if aim.target == "objective" and aim.objective.kind != "mean":
             given = replace(given, model=given.model.for_laws())
         return cls(TargetLaw.of(given, aim.weights), aim.seen_by(given.data.warp), level)
+
+    def drawn(self, rng: np.random.Generator) -> ObjectiveLaw:
+        """The law once the surfaces at the observations are drawn. What they leave over counts as known, at its mean.
+
+        One reward tells next to nothing of what is left over: it has the noise of rewards off all surfaces. Its
+        variance is therefore not what a search should be drawn to.
+        """
+        surfaces = {label: settle(rng, law) for label, law in self.base.surfaces.items()}
+        return replace(self, base=replace(self.base, surfaces=surfaces), rest_known=True)
 
     @property
     def plain(self) -> bool:
@@ -117,7 +127,9 @@ class ObjectiveLaw:
         return functional.value, variance + functional.by_rest**2 * (unsure + spread)
 
     def _rest(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return (np.zeros(at.shape[0]),) * 2 if self.remainder is None else self.remainder(at)
+        if self.remainder is None:
+            return (np.zeros(at.shape[0]),) * 2
+        return (self.remainder.mean(at), np.zeros(at.shape[0])) if self.rest_known else self.remainder(at)
 
     def natural(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the objective itself, with the sign that makes larger better; shapes (m,).

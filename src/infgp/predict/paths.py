@@ -12,18 +12,20 @@ of the prior.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from infgp.core.kernels import correlation, correlation_and_slope, spectral_draw
-from infgp.core.linalg import FloatArray
+from infgp.core.linalg import FloatArray, cholesky
 from infgp.core.model import trend
 from infgp.core.surface import Conditional, Conditioned, pull
 from infgp.predict.targets import TargetWeights
 
 #: Number of random features of a prior path.
 FEATURES = 512
+#: Noise variance about values that were drawn, in units of the surface's variance; what keeps matrices regular.
+SETTLED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +92,28 @@ def draw_surface_path(rng: np.random.Generator, law: Conditional) -> SurfacePath
         noise = np.sqrt(law.noise) * rng.standard_normal(members)
         coefficient = sigma2 * law.solve(law.residual - prior - noise)
     return SurfacePath(law.kernel, phi, omega, phase, amplitude, law.x, coefficient)
+
+
+def settle(rng: np.random.Generator, law: Conditional) -> Conditional:
+    """The law of one surface once its values at its members are drawn: without noise, it goes through them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Data, Model, Surface
+    >>> from infgp.core.priors import Priors
+    >>> data, model = Data(np.array([[0.5]]), np.array([5.0])), Model("se", Priors().resolve(1), ard=False)
+    >>> law = Conditional.of(Surface(np.array([0]), np.array([3.0]), 1.0, 0.5), data.y, data, model)
+    >>> settled = settle(np.random.default_rng(0), law)
+    >>> bool(settled(data.x)[1] < 1e-5 < law(data.x)[1])
+    True
+    """
+    if not law.x.size:
+        return law
+    sigma2, values = law.surface.sigma2, draw_surface_path(rng, law)(law.x)
+    noise = np.minimum(law.noise, SETTLED * sigma2)
+    covariance = sigma2 * correlation(law.kernel, law.x, law.x, law.surface.phi) + np.diag(noise)
+    return replace(law, residual=values, noise=noise, factor=cholesky(covariance))
 
 
 def _no_weights(at: FloatArray) -> FloatArray:

@@ -30,6 +30,8 @@ STARTS = 64
 FIRST_ITERATIONS = 10
 #: Number of points of the first round that go on to the second.
 FINALISTS = 6
+#: Number of the best of given points around which :func:`pick_near` looks.
+TOPS = 4
 #: Iterations of L-BFGS-B in the second round.
 ITERATIONS = 60
 #: Largest number of single changes of an integer or a choice, one after the other.
@@ -107,6 +109,22 @@ def pick(
         tops = points[spread_best(points, _clean(score(points)), FINALISTS)]
         points = np.concatenate((points, _exchange(score, space, tops)))
     return np.asarray(points[np.argmax(_clean(score(points)))])
+
+
+def pick_near(rng: np.random.Generator, score: Values, space: Space, points: FloatArray, around: int) -> FloatArray:
+    """The best of the rows of `points` and of candidates around the best of them that lie apart; shape (d,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.predict.paths import Path
+    >>> from infgp.space import Float
+    >>> space, plane = Space.of({"a": Float(0, 1)}), Path(np.array([0.0, 1.0]))
+    >>> bool(pick_near(np.random.default_rng(0), plane, space, np.array([[0.1], [0.9]]), 16)[0] > 0.9)
+    True
+    """
+    tops = points[spread_best(points, _clean(score(points)), TOPS)]
+    return pick(rng, score, space, tops, 1, around)
 
 
 def maximise(

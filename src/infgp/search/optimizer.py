@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import zlib
@@ -98,7 +99,8 @@ class Optimizer:
     acquisition : {"kg", "logei", "thompson", "local"} or None, default=None
         How the next point is chosen: by the knowledge gradient or by log expected improvement, averaged over posterior
         states; by Thompson sampling over the space, or around the best points. None is what serves the goal: "kg" for
-        "final", "logei" for "along". Several objectives are always chosen by Thompson draws.
+        "final", "logei" for "along". Several objectives are chosen by expected hypervolume improvement with both, and
+        by random weights of Thompson draws with the others.
     exploration : "paper", float or (float, float), default=0.0
         Chance C n^(−λ) of a uniform random point at step n: "paper" is C = 1, λ = ½; a number is C.
     n_initial : int or None, default=None
@@ -106,6 +108,9 @@ class Optimizer:
         Earlier data counts.
     gradients : bool, default=False
         Whether log expected improvement is maximised with gradients from many starts, not over candidates.
+    reference_point : sequence of float or None, default=None
+        With several objectives, a value of each, in the user's units, that trade-offs are to beat. None is the worst
+        value of each objective among the evaluated points, as the model believes it to be.
     kernel : {"se", "matern52"}, default="se"
     ard : bool, default=True
         A length-scale for each input, or one for all.
@@ -126,7 +131,8 @@ class Optimizer:
     warp : {"auto", "learned", None}, default="auto"
         Whether the map by which the model sees rewards is learned with the surfaces (:mod:`infgp.core.warp`): losses
         over decades, and noise that grows with the reward, then need no logarithm of the user's. "auto" means yes,
-        unless `surfaces` is 1. Rewards that are discrete, or whose noise variances are known, are never warped.
+        unless `surfaces` is 1 or there are several objectives. Rewards that are discrete, or whose noise variances are
+        known, are never warped.
         Predictions and recommendations are in the user's units either way.
 
     Examples
@@ -154,6 +160,7 @@ class Optimizer:
         exploration: str | float | tuple[float, float] = 0.0,
         n_initial: int | None = None,
         gradients: bool = False,
+        reference_point: Sequence[float] | None = None,
         kernel: str = "se",
         ard: bool = True,
         surfaces: int | None = None,
@@ -177,6 +184,7 @@ class Optimizer:
             acquisition,
             Exploration.of(exploration),
             gradients,
+            _reference(reference_point, len(directions)),
         )
         strategy.check()
         options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors)
@@ -555,7 +563,8 @@ class Optimizer:
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """For several objectives: evaluated points that no other is believed to be as good as in all and better in one.
 
-        Points that are more likely feasible than not come into question, all if there is none.
+        Points that are more likely feasible than not come into question, all if there is none. Each comes with the law
+        of a further value of every objective there.
 
         Examples
         --------
@@ -733,6 +742,23 @@ def _objectives(value: ObjectiveLike | Sequence[ObjectiveLike], count: int) -> t
             )
         return tuple(map(Objective.parse, value))
     return (Objective.parse(value),) * count
+
+
+def _reference(value: Sequence[float] | None, count: int) -> tuple[float, ...] | None:
+    """A finite number for each of `count` objectives, or None."""
+    if value is None:
+        return None
+    text = isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray)
+    try:
+        numbers = () if text else tuple(-math.inf if isinstance(v, str | bytes) else float(v) for v in value)
+    except (TypeError, ValueError, OverflowError):
+        numbers = ()
+    if len(numbers) != count or not all(map(math.isfinite, numbers)):
+        raise InvalidInputError(
+            f"reference_point must be a sequence of {count} finite numbers, one for each direction, or None, but got "
+            f"{value!r}."
+        )
+    return numbers
 
 
 def _entropy(seed: int | None) -> int:

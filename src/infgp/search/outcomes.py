@@ -150,12 +150,15 @@ class Tradeoff:
         Posterior mean of each objective there, and how uncertain it is.
     feasibility : float
         Probability that all constraints hold there; 1 where there are none.
+    laws : tuple of Law
+        For each objective, the law of a further value there, noise included.
     """
 
     point: Point
     means: tuple[float, ...]
     stds: tuple[float, ...]
     feasibility: float
+    laws: tuple[Law | LawMixture, ...] = field(default=(), repr=False, compare=False)
 
 
 def stand_in(values: Sequence[float], sign: float) -> tuple[float, int] | None:

@@ -16,6 +16,7 @@ from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import Aim, Objective, check_aim
 from infgp.search.acquisition import AVERAGED, suggest
+from infgp.search.frontier import suggest_tradeoff
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised
 from infgp.space import Point, Space
@@ -77,6 +78,8 @@ class Strategy:
         What is optimised of each number.
     signs : tuple of float
         By what each number is multiplied so that larger is better.
+    reference_point : tuple of float, or None
+        With several objectives, a value of each that any trade-off is to beat, in the user's units; None to infer it.
     """
 
     objectives: tuple[Objective, ...]
@@ -87,6 +90,7 @@ class Strategy:
     acquisition: str | None
     exploration: Exploration
     gradients: bool
+    reference_point: tuple[float, ...] | None = None
 
     def check(self) -> None:
         """Raise unless the options are known and go together."""
@@ -110,11 +114,18 @@ class Strategy:
                 "gradients=True is for log expected improvement, and the knowledge gradient has none; use "
                 "goal='along', or leave gradients out."
             )
+        if self.reference_point is not None and len(self.objectives) < 2:
+            raise InvalidInputError("reference_point is for several objectives; leave it out.")
 
     @property
     def way(self) -> str:
         """The acquisition: that of the user, or the one that serves the goal."""
         return GOALS[self.goal] if self.acquisition is None else self.acquisition
+
+    @property
+    def by_volume(self) -> bool:
+        """Whether the next point is chosen by what it adds to the hypervolume of several objectives."""
+        return len(self.objectives) > 1 and self.way in AVERAGED
 
     def aims(self, learned: Sequence[Learned]) -> list[Aimed]:
         """Each objective as it is known, with what is optimised of it."""
@@ -223,6 +234,8 @@ def choose(
     pending: FloatArray,
 ) -> FloatArray:
     """What the model suggests, shape (d,): for one objective, under constraints, or for several objectives."""
+    if strategy.by_volume:
+        return suggest_tradeoff(rng, objectives, constraints, space, pending, strategy.reference_point)
     if len(objectives) > 1 or (constraints and strategy.way not in AVERAGED):
         return suggest_scalarised(rng, objectives, constraints, space, pending)
     if constraints:

@@ -136,6 +136,7 @@ def tradeoffs(log: Log, objectives: Sequence[Aimed], constraints: Sequence[Aimed
             tuple(float(mean[j]) for mean, _ in parts),
             tuple(float(std[j]) for _, std in parts),
             float(chances[i]),
+            tuple(learned.law(x[[i]], aim.sign) for learned, aim in objectives),
         )
         for j, i in enumerate(front)
     )

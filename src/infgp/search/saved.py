@@ -112,6 +112,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "exploration": [strategy.exploration.c, strategy.exploration.power],
             "n_initial": setup.n_initial,
             "gradients": strategy.gradients,
+            "reference_point": None if strategy.reference_point is None else list(strategy.reference_point),
             **{name: value for name, value in vars(options).items() if name != "priors"},
             "priors": priors_to_json(options.priors),
             "warp": setup.warp,

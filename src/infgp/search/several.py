@@ -1,10 +1,11 @@
-"""Choosing the next input where more than one number is learned: constraints, several objectives.
+"""Choosing the next input where more than one number is learned: constraints, and Thompson draws of several objectives.
 
 Each number has a posterior of its own. One objective under constraints: log expected improvement over the best point
 that is believed to be feasible, or the log of what the best such point gains, plus the log probability that all
-constraints hold. Several objectives: one function
-drawn of each (Thompson sampling), weighed at random by the augmented Chebyshev function of Knowles (2006). Constraints
-are drawn too, and a point that violates a drawn constraint scores below every point that does not.
+constraints hold. Thompson sampling, with constraints or with several objectives: one function drawn of each, weighed at
+random by the augmented Chebyshev function of Knowles (2006). Constraints are drawn too, and a point that violates a
+drawn constraint scores below every point that does not. By default several objectives are searched otherwise
+(:mod:`infgp.search.frontier`).
 """
 
 from __future__ import annotations

@@ -38,8 +38,13 @@ class Setup:
 
     @cached_property
     def learner(self) -> Learner:
-        """How objectives and constraints are learned."""
-        return Learner.of(self.options, self.space.d, self.options.warps(self.warp))
+        """How objectives and constraints are learned.
+
+        With several objectives, volumes are of rewards as they are, and what a warp resolves does not count: it makes
+        the search worse (`studies/tradeoffs.py`), so that one is learned only if it is asked for.
+        """
+        straight = self.strategy.by_volume and self.warp == "auto"
+        return Learner.of(self.options, self.space.d, self.options.warps(None if straight else self.warp))
 
     @property
     def signs(self) -> tuple[float, ...]:
