@@ -171,6 +171,7 @@ def test_remaining_time():
     assert clock.left([job("a", 2), job("a", 2)], 2) == 15.0
     assert clock.left([job("a", 7), job("b", 2)], 1) == 60.0
     assert Clock([]).left([job("a", 2)], 1) is None
+    assert Clock([{"method": "a", "d": 2, "seconds": 3.0}]).left([job("a", 2)], 1) == 3.0  # a fit has one number
 
 
 PLUGIN = """

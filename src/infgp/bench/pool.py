@@ -18,6 +18,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
+import numpy as np
+
 from infgp.bench.core import Method
 from infgp.bench.provenance import before, commit
 from infgp.bench.records import FAILED, Key, Record, append, key_of, load
@@ -125,7 +127,7 @@ class Clock:
         self.times: dict[object, list[float]] = defaultdict(list)
         for record in records:
             if "seconds" in record:
-                self.note(record, sum(record["seconds"]))
+                self.note(record, float(np.sum(record["seconds"])))
 
     def note(self, record: Record, seconds: float) -> None:
         """Take in how long a run has taken."""
