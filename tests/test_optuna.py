@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+from functools import partial
 from wsgiref.util import setup_testing_defaults
 
 import numpy as np
@@ -422,6 +423,38 @@ def test_values_given_and_not_yet_asked_for_are_pending():
     x = trial.suggest_float("x", 0.0, 1.0)  # y is decided too, but nobody has asked for it
     _, pending = study.sampler._recall(study, XY, -1)
     assert [p["x"] for p in pending] == [x]
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        optuna.pruners.MedianPruner(n_startup_trials=4),
+        partial(optuna.pruners.WilcoxonPruner, p_threshold=0.1, n_startup_steps=3),
+    ],
+    ids=["median", "wilcoxon"],
+)
+def test_pruners_save_steps_and_what_is_recommended_was_not_pruned(pruner):
+    noise = np.random.default_rng(5).normal(0.0, 0.05, 12)
+
+    def objective(trial):
+        x = trial.suggest_float("x", 0.0, 1.0)
+        for step, error in enumerate(noise):
+            trial.report(-((x - 0.3) ** 2) + error, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return -((x - 0.3) ** 2) + float(noise.mean())
+
+    sampler = InfGPSampler(seed=0)
+    study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner() if callable(pruner) else pruner)
+    study.optimize(objective, n_trials=16)
+    pruned = study.get_trials(states=[TrialState.PRUNED])
+    assert pruned
+    assert sum(len(trial.intermediate_values) for trial in study.trials) < 0.95 * 16 * 12
+    assert sampler.fallbacks == 0
+    best = sampler.recommend(study).point["x"]
+    assert best not in [trial.params["x"] for trial in pruned]
+    assert abs(best - 0.3) < 0.1
 
 
 def test_failed_and_pruned_trials_are_poor_points_and_lost_ones_are_none():
