@@ -34,7 +34,7 @@ def wrong_slopes(factor):
 
     def move(rng, state, data, model):
         wrong, right = Data(data.x, data.y, data.noise), data.through(model.warps)
-        vars(wrong)["_warped"] = [(model.warps, replace(right, log_slope=factor * right.log_slope))]
+        wrong._warped(model.warps, lambda: replace(right, log_slope=factor * right.log_slope))  # remembered
         return draw_warp(rng, state, wrong, model)
 
     return move
