@@ -17,7 +17,7 @@ import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -448,8 +448,8 @@ class StopWhen:
     Parameters
     ----------
     rule : RegretBelow or GainBelow
-        Checked after every trial once the design is finished, from 40 trials on after every second, from 60 on after
-        every third, and so on. Trials that are running when it is met are finished.
+        Checked after every trial once the design is finished, and less often the more trials there are: every second
+        time from 40 on, every fifth time from 100 on. Trials that are running when the rule is met are finished.
 
     Examples
     --------
@@ -570,9 +570,11 @@ def _given(
     """
     if search_space is None:
         return None, {}
-    if not isinstance(search_space, Space) and not any(isinstance(p, Parameter) for p in search_space.values()):
-        return _varying(search_space), {}  # type: ignore[arg-type]
-    space = Space.of(search_space)  # type: ignore[arg-type]
+    if not isinstance(search_space, Space):
+        theirs = {name: d for name, d in search_space.items() if isinstance(d, BaseDistribution)}
+        if len(theirs) == len(search_space):
+            return _varying(theirs), {}
+    space = Space.of(cast("Mapping[str, Parameter] | Space", search_space))  # refuses what is none
     known = distributions(space)
 
     def inward(parent: str, values: Sequence[Scalar]) -> list[float | int]:

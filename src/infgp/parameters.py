@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -43,10 +43,11 @@ OFF_STEP = 1e-8
 class _Conditional:
     """What all parameters share: their condition, and a representation without what is left at its default."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # of the parameter, which is a dataclass
     when: Mapping[str, Any] | None
 
     def __repr__(self) -> str:
-        shown = [f for f in fields(self) if f.repr]  # type: ignore[arg-type]
+        shown = [f for f in fields(self) if f.repr]
         optional = {"step", "when"}
         items = [(f.name, getattr(self, f.name)) for f in shown if f.name not in optional or self._given(f.name)]
         return f"{type(self).__name__}({', '.join(f'{name}={_brief(name, value)}' for name, value in items)})"
@@ -54,14 +55,14 @@ class _Conditional:
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments that make this parameter, in plain JSON types; those left at their default are missing."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init and self._given(f.name)}  # type: ignore[arg-type]
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init and self._given(f.name)}
         if self.when is not None:
             values["when"] = {name: list(allowed) for name, allowed in self.when.items()}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def _given(self, name: str) -> bool:
         """Whether an argument differs from its default."""
-        value, default = getattr(self, name), type(self).__dataclass_fields__[name].default  # type: ignore[attr-defined]
+        value, default = getattr(self, name), self.__dataclass_fields__[name].default
         return type(value) is not type(default) or value != default
 
     def _settle(self) -> None:

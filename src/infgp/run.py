@@ -123,8 +123,8 @@ def maximize(
     max_seconds : float or None
         Seconds after which no further evaluation begins.
     stop : RegretBelow, GainBelow or None
-        When enough is known (`docs/stopping.md`). Checked after every evaluation once the design is finished, from 40
-        evaluations on after every second, from 60 on after every third, and so on.
+        When enough is known (`docs/stopping.md`). Checked after every evaluation once the design is finished, and less
+        often the more evaluations there are: every second time from 40 on, every fifth time from 100 on.
     confirm : int, default=0
         How many evaluations of the budget are spent at the end on finding out which of the best points is best, as
         ``ask(confirm=True)`` does. They begin as soon as `stop` says that the search may stop.

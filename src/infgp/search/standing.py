@@ -40,8 +40,8 @@ class Setup:
     def learner(self) -> Learner:
         """How objectives and constraints are learned.
 
-        With several objectives, volumes are of rewards as they are, and what a warp resolves does not count: it makes
-        the search worse (`studies/tradeoffs.py`), so that one is learned only if it is asked for.
+        With several objectives, volumes are of rewards as they are, and what a warp resolves does not count: one is
+        learned only if it is asked for.
         """
         straight = self.strategy.by_volume and self.warp == "auto"
         return Learner.of(self.options, self.space.d, self.options.warps(None if straight else self.warp))

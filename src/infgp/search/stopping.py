@@ -108,8 +108,8 @@ def check_rule(rule: object) -> None:
 def due(told: int, n_initial: int) -> bool:
     """Whether a rule is checked after a number of evaluations: not before the design is finished, and then every time.
 
-    From 40 evaluations on it is every second time, from 60 on every third time, and so on: a check takes longer than
-    the choice of a point.
+    From 40 evaluations on it is whenever their number is a multiple of its twentieth, rounded down: every second time
+    at 40, every fifth time at 100. A check takes longer than the choice of a point.
 
     Examples
     --------
