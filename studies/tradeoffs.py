@@ -46,8 +46,8 @@ PEERS = (PEER, "optuna-tpe", "nsga2", "random")
 TEXT = f"""\
 True hypervolume after {STEPS} evaluations, mean over seeds (number of seeds), as a share of the largest known one. The
 last lines have the mean over tasks of the ratio to `{PEER}` on the same seeds, and its least value on a task.
-`infgp-thompson` weighs Thompson draws at random (acquisition="thompson"). `infgp-ignore` is told that outliers are errors
-of measurement."""
+`infgp-thompson` weighs Thompson draws at random (acquisition="thompson"). `infgp-ignore` is told that outliers are
+errors of measurement."""
 
 
 def zdt(kind: int) -> Callable[[dict], list[float]]:
