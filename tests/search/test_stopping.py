@@ -72,3 +72,15 @@ def test_a_search_stops_when_nothing_is_left_to_gain(monkeypatch, caplog):
     monkeypatch.setattr(optimizer, "regret", fail)
     assert not may_stop(RegretBelow(0.1), optimizer)
     assert "injected" in caplog.text
+
+
+def test_failures_do_not_make_up_for_rewards():
+    """One reward among failures says nothing of how large regrets may be."""
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, seed=0, n_initial=4)
+    for k in range(8):
+        optimizer.tell({"x": k / 7}, 1.0 if k == 3 else None)
+    assert optimizer.regret().mean < 1e3
+    assert not may_stop(RegretBelow(1e3), optimizer)
+    for k in range(3):
+        optimizer.tell({"x": k / 7 + 0.01}, 1.0 + k)
+    assert may_stop(RegretBelow(1e3), optimizer)

@@ -129,7 +129,7 @@ def may_stop(rule: Rule, optimizer: Optimizer) -> bool:
     False
     """
     told, succeeded = optimizer.counts
-    if not (succeeded and due(told, optimizer.n_initial)):
+    if succeeded < optimizer.n_initial or not due(told, optimizer.n_initial):  # a few rewards have no scale
         return False
     try:
         return rule.met(optimizer.regret())
