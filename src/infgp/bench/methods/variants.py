@@ -139,6 +139,12 @@ def _evolution(d: int, seed: int) -> Run:
     return EvolutionRun(d, seed)
 
 
+def _trust_region(d: int, seed: int) -> Run:
+    from infgp.bench.methods.turbo import TrustRegionRun
+
+    return TrustRegionRun(d, seed)
+
+
 def _hebo(d: int, seed: int) -> Run:
     from infgp.bench.methods.hebo import HeboRun
 
@@ -149,4 +155,5 @@ def _hebo(d: int, seed: int) -> Run:
 PEERS: dict[str, Method] = {
     "cma-es": Method("cma-es", "CMA-ES", _evolution, packages=("cmaes",)),
     "hebo": Method("hebo", "HEBO", _hebo),
+    "turbo": Method("turbo", "TuRBO-1", _trust_region, packages=BOTORCH),
 }

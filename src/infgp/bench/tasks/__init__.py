@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from infgp.bench.core import Task
+from infgp.bench.tasks.dimensions import WIDE, wide_task
 from infgp.bench.tasks.general import GENERAL, general_task
 from infgp.bench.tasks.hpo import DATASETS, hpobench_task, mnist_task
 from infgp.bench.tasks.nas import nasbench201_task
@@ -54,6 +55,8 @@ def task(name: str) -> Task:
         return general_task(name)
     if name in SCALES:
         return scales_task(name)
+    if name in WIDE:
+        return wide_task(name)
     if name in OBJECTIVES:
         return objective_task(name)
     if Problem.of(name) is not None:
