@@ -95,8 +95,8 @@ class InfGPSampler(BaseSampler):
     seed : int or None
         Same seed, same trials, as long as they run one after the other.
     n_startup_trials : int or None
-        Trials of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters.
-        Earlier trials count.
+        Trials of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters, but
+        at most 20. Earlier trials count.
     search_space : dict of str to distribution, dict of str to Float, Int or Choice, or None
         Parameters to choose together. By default they are the parameters that all completed trials have in common, and
         none before the first trial has completed. Parameters of infgp may have conditions: see :func:`suggest`.

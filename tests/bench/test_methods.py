@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from infgp.bench.methods import METHODS, gaussian, hebo, hyperparameters, truncated
+from infgp.bench.methods import METHODS, gaussian, hebo, hyperparameters, truncated, turbo
 from infgp.bench.methods.history import standardise
 from infgp.bench.methods.variants import FITTED, OPTIONS, PEERS, VARIANTS
 from infgp.core.model import Data
@@ -179,6 +179,25 @@ def test_evolution_finds_the_top_of_a_hill_and_starts_anew_there():
         run.tell(x, -float(np.sum((x - 0.4) ** 2)))
     np.testing.assert_allclose(run.recommend(), 0.4, atol=1e-4)
     assert run.strategy.population_size > size
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported
+def test_a_trust_region_shrinks_after_failures_and_starts_anew_when_it_is_small():
+    pytest.importorskip("botorch")
+    run, rng = PEERS["turbo"].start(3, 0), np.random.default_rng(0)
+    for x in rng.random((12, 3)):
+        run.tell(x, -float(np.sum((x - 0.4) ** 2)))
+    best, side = run.inputs[np.argmax(run.rewards)], run.side
+    asked = run.ask()
+    assert np.sum((asked - 0.4) ** 2) < np.sum((run.inputs - 0.4) ** 2, axis=1).mean()
+    assert np.any(asked == best) or np.abs(asked - best).max() <= side
+    for _ in range(turbo.FAILURES):
+        run.tell(rng.random(3), -9.0)
+    assert run.side == side / 2.0
+    run.side, told = turbo.SMALLEST, run.rewards.size
+    for _ in range(turbo.FAILURES):
+        run.tell(rng.random(3), -9.0)
+    assert (run.side, run.first) == (turbo.FIRST, told + turbo.FAILURES)
 
 
 #: A stand-in for HEBO's script: it asks for the point told last, raises at reward 0 and dies at reward 7.

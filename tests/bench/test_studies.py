@@ -17,6 +17,7 @@ NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.ste
 CHEAP = {
     "confirm": [],
     "diagnosis": ["--methods", "ts-warped"],
+    "dimensions": ["--methods", "cma-es,random"],
     "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
     "objectives": ["--methods", "infgp-objective-final,replicates,random"],

@@ -20,6 +20,7 @@ from infgp.bench.tasks import (
     REAL,
     TASKS,
     certify,
+    dimensions,
     hpo,
     nas,
     noises,
@@ -203,6 +204,30 @@ class TestScales:
     def test_an_unknown_name_is_explained(self):
         with pytest.raises(InvalidInputError, match="'decades-sphere-d3' is no task with rewards over decades"):
             scales_task("decades-sphere-d3")
+
+
+class TestDimensions:
+    @pytest.mark.parametrize("name", dimensions.WIDE)
+    def test_nothing_is_better_than_the_optimum_and_draws_have_the_expected_median(self, name, rng):
+        built, function = load(name), name.split("-")[1]
+        assert built.expected(dimensions.optimum(function, built.d)[None])[0] == pytest.approx(0.0, abs=1e-12)
+        x = rng.random((500, built.d))
+        assert built.expected(x).max() < 0.0
+        draws = np.array([built.draw(rng, x[0]) for _ in range(400)])
+        assert abs(np.median(draws) - built.expected(x[:1])[0]) < 0.02
+
+    def test_only_few_inputs_of_the_embedded_and_of_the_sparse_function_matter(self, rng):
+        x = rng.random((50, 100))
+        for function, matter in (("embedded", 4), ("sparse", 20)):
+            other = x.copy()
+            other[:, matter:] = rng.random((50, 100 - matter))
+            assert np.array_equal(dimensions.FUNCTIONS[function](x), dimensions.FUNCTIONS[function](other))
+            other[:, matter - 1] = 0.9
+            assert (dimensions.FUNCTIONS[function](x) != dimensions.FUNCTIONS[function](other)).all()
+
+    def test_an_unknown_name_is_explained(self):
+        with pytest.raises(InvalidInputError, match="expected wide-FUNCTION-NOISE-dD"):
+            dimensions.wide_task("wide-levy-small-d30")
 
 
 class TestObjectives:

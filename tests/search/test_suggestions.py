@@ -4,12 +4,25 @@ import numpy as np
 import pytest
 
 from infgp.core.model import Data, Model, State
+from infgp.core.options import ModelOptions
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim, Objective
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw
-from infgp.search.acquisition import HALVINGS, PATIENCE, assume, best_of, lengthened, local_reach, suggest
+from infgp.search.acquisition import (
+    CLIMB,
+    HALVINGS,
+    MANY,
+    PATIENCE,
+    assume,
+    best_of,
+    lengthened,
+    local_reach,
+    promising,
+    suggest,
+)
+from infgp.search.learning import Learner, Series
 from infgp.search.optimizer import Optimizer
 from infgp.search.proposal import ACQUISITIONS
 from infgp.space import Choice, Float, Int, Space
@@ -38,6 +51,21 @@ def test_best_points_are_distinct_and_in_order():
     x = np.array([[0.1], [0.2], [0.1], [0.3], [0.4], [0.5], [0.6]])
     value = np.array([5.0, 7.0, 6.0, 1.0, 2.0, 3.0, 0.0])
     assert best_of(x, value)[:, 0].tolist() == [0.2, 0.1, 0.5, 0.4, 0.3]
+
+
+@pytest.mark.parametrize("d", [MANY, MANY + 2])
+def test_of_many_inputs_the_objective_is_climbed_within_reach_of_the_best_one(d, rng):
+    x = rng.random((30, d))
+    series = Series(x, -np.sum((x - 0.4) ** 2, axis=1), np.zeros(30), np.empty((0, d)))
+    learned = Learner.of(ModelOptions(), d).learn(rng, series, None)
+    mean = MeanObjective.of(learned.draws, AIM)
+    points = promising(x, mean, Space.of({f"x{k}": Float(0.0, 1.0) for k in range(d)}))
+    best = best_of(x, mean(x))
+    assert np.array_equal(points[-len(best) :], best)
+    assert len(points) == len(best) + (d > MANY)
+    if d > MANY:
+        assert np.abs(points[0] - best[0]).max() <= CLIMB + 1e-12
+        assert mean.laws[-1].mean(points[:1])[0] > mean.laws[-1].mean(x).max()
 
 
 def test_the_expected_reward_is_a_mean_with_gradients(rng):

@@ -25,13 +25,20 @@ from infgp.predict.paths import draw_path
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
-from infgp.search.maximise import maximise, pick
+from infgp.search.maximise import climb, maximise, pick
 from infgp.space import Space
 
 #: Acquisitions that average over states; the others draw one.
 AVERAGED = ("kg", "logei")
 #: Number of good points: evaluated points with the best objective, around which is searched.
 GOOD = 5
+#: Number of inputs above which a search also climbs from the best point. Candidates around a point move some of its
+#: coordinates at random, and with many inputs hardly any candidate moves all of them well.
+MANY = 10
+#: Largest distance of a climb in each input, in units of the cube's side. Longer climbs end in corners.
+CLIMB = 0.3
+#: Iterations of L-BFGS-B in a climb.
+CLIMB_ITERATIONS = 20
 #: Number of candidates for log expected improvement over the whole space. It is small on purpose, and no gradients are
 #: followed: the highest points of the score are often corners that nothing is known about (`results/search_variants`).
 FAR = 64
@@ -124,9 +131,9 @@ def suggest(
     ahead = anticipate(rng, draws, pending, failed)
     if averaged:
         mean = MeanObjective.of(ahead, aim)
-        good = best_of(x, mean(x))
+        good = promising(x, mean, space)
         if acquisition == "kg":
-            gain = KnowledgeGradient.of(rng, space, mean, ahead[0].data.x)
+            gain = KnowledgeGradient.of(rng, space, mean, np.vstack((ahead[0].data.x, good)))
             return pick(rng, gain, space, good, FAR, NEAR_TO_LEARN)
         score = LogImprovement.of(mean.laws, ahead[0].data.x)
         return maximise(rng, score, space, good)[0] if gradients else pick(rng, score, space, good, FAR, NEAR)
@@ -140,6 +147,33 @@ def suggest(
         return maximise(rng, path, space, good)[0]
     points = local_candidates(rng, space, good, reach * np.exp(log_ell_from_phi(ahead[0].state.phi[0])))
     return np.asarray(points[int(np.argmax(path(points)))])
+
+
+def promising(x: FloatArray, mean: MeanObjective, space: Space) -> FloatArray:
+    """Points around which is searched: inputs with the best objective and, of many inputs, where a climb from it ends.
+
+    The climb follows one state, which is another one at each step: a mean over states takes as many times as long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Data, Model, prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> from infgp.core.scaling import RewardScale
+    >>> from infgp.predict.functionals import Objective
+    >>> from infgp.space import Float
+    >>> rng, d = np.random.default_rng(0), 12
+    >>> x, model = rng.random((30, d)), Model("se", Priors().resolve(d), ard=False)
+    >>> given = Conditioned(prior_draw(rng, x, model), Data(x, x.sum(axis=1)), model)
+    >>> mean = MeanObjective.of([given], Aim(Objective(), RewardScale(0.0, 1.0)))
+    >>> points = promising(x, mean, Space.of({f"x{k}": Float(0.0, 1.0) for k in range(d)}))
+    >>> points.shape, bool(mean(points)[0] > mean(x).max())
+    ((6, 12), True)
+    """
+    good = best_of(x, mean(x))
+    if space.d <= MANY:
+        return good
+    return np.vstack((climb(MeanObjective(mean.laws[-1:]), space, good[:1], CLIMB_ITERATIONS, CLIMB), good))
 
 
 def best_of(x: FloatArray, value: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import numpy as np
+from scipy.optimize import Bounds
 from scipy.optimize import minimize as scipy_minimize
 
 from infgp.core.linalg import FloatArray
@@ -196,11 +197,11 @@ def spread_best(points: FloatArray, values: FloatArray, count: int) -> FloatArra
     return np.array(chosen)
 
 
-def climb(score: Climbable, space: Space, starts: FloatArray, iterations: int) -> FloatArray:
+def climb(score: Climbable, space: Space, starts: FloatArray, iterations: int, reach: float = 1.0) -> FloatArray:
     """L-BFGS-B from all starts together, the sum of their scores as the objective.
 
-    Coordinates that are discrete, or of parameters that do not apply at a start, stay. Rows keep their order, so that a
-    score may be another function in every row.
+    Coordinates that are discrete, or of parameters that do not apply at a start, stay; the others move by at most
+    `reach`. Rows keep their order, so that a score may be another function in every row.
 
     Examples
     --------
@@ -208,8 +209,8 @@ def climb(score: Climbable, space: Space, starts: FloatArray, iterations: int) -
     >>> from infgp.predict.paths import Path
     >>> from infgp.space import Float
     >>> plane, space = Path(np.array([0.0, 1.0])), Space.of({"a": Float(0, 1)})
-    >>> climb(plane, space, np.array([[0.3]]), 10)
-    array([[1.]])
+    >>> climb(plane, space, np.array([[0.3]]), 10), climb(plane, space, np.array([[0.3]]), 10, reach=0.5)
+    (array([[1.]]), array([[0.8]]))
     """
     free = space.free(starts)
     if not free.any():
@@ -228,7 +229,7 @@ def climb(score: Climbable, space: Space, starts: FloatArray, iterations: int) -
         starts[free],
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * int(free.sum()),
+        bounds=Bounds(np.maximum(starts[free] - reach, 0.0), np.minimum(starts[free] + reach, 1.0)),
         options={"maxiter": iterations, "maxcor": 20},
     )
     out = starts.copy()

@@ -40,6 +40,8 @@ logger = logging.getLogger("infgp")
 DIRECTIONS = ("maximize", "minimize")
 #: Values of the option `warp`, besides None.
 WARPS = ("auto", "learned")
+#: Largest number of points of a design whose size the user did not give.
+USUAL_DESIGN = 20
 #: Points of a design at most.
 LARGEST_DESIGN = 2**20
 #: First number of the key that the randomness of a suggestion is derived from.
@@ -104,8 +106,8 @@ class Optimizer:
     exploration : "paper", float or (float, float), default=0.0
         Chance C n^(−λ) of a uniform random point at step n: "paper" is C = 1, λ = ½; a number is C.
     n_initial : int or None, default=None
-        Points of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters.
-        Earlier data counts.
+        Points of a Sobol design before the model is asked; by default 2 (p + 1), with p the number of parameters,
+        but at most 20. Earlier data counts.
     gradients : bool, default=False
         Whether log expected improvement is maximised with gradients from many starts, not over candidates.
     reference_point : sequence of float or None, default=None
@@ -191,7 +193,8 @@ class Optimizer:
         options.check()
         check_warp(warp, WARPS)
         searched = Space.of(space)
-        first = 2 * (len(searched.names) + 1) if n_initial is None else check_int("n_initial", n_initial, 1)
+        own = min(2 * (len(searched.names) + 1), USUAL_DESIGN)
+        first = own if n_initial is None else check_int("n_initial", n_initial, 1)
         if first > LARGEST_DESIGN:
             raise InvalidInputError(f"n_initial must be at most {LARGEST_DESIGN}, but got {n_initial!r}.")
         self._setup = Setup(searched, directions, strategy, options, warp, first)

@@ -23,7 +23,7 @@ from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
 from infgp.predict.paths import Path
-from infgp.search.acquisition import FAR, NEAR, anticipate, best_of
+from infgp.search.acquisition import FAR, NEAR, anticipate, best_of, promising
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
@@ -115,10 +115,10 @@ def suggest_feasible(
     if not allowed.any():  # nothing to improve on before something is feasible
         return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
     mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed), aim)
-    good = best_of(inputs[allowed], mean(inputs[allowed]))
+    good = promising(inputs[allowed], mean, space)
     score: LogImprovement | KnowledgeGradient
     if acquisition == "kg":
-        gain = KnowledgeGradient.of(rng, space, mean, inputs[allowed])
+        gain = KnowledgeGradient.of(rng, space, mean, np.vstack((inputs[allowed], good)))
         score = replace(gain, others=gain.others[feasibility(gain.others) >= LIKELY])
     else:
         score = LogImprovement.of(mean.laws, inputs[allowed])
