@@ -52,6 +52,7 @@ class Plan:
     objective: str | None = None  # None for what the study has kept
     outliers: str | None = None
     goal: str | None = None
+    preset: str | None = None
     until_regret: float | None = None
     probability: float = 0.95
     confirm: int = 0
