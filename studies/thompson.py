@@ -1,8 +1,8 @@
 """What has to change in the paper's Algorithm 1 until Thompson sampling is ahead of GP-TS, GP-EI and GP-UCB?
 
 Regret on tasks of the paper suite, from preset="paper" to preset="thompson", one change after the other. The runner
-evaluates uniform points with the paper's chance ζ_n at the same steps for all methods, as in the paper suite
-(`infgp bench run --suite paper`), whose records of the GPs are compared with on the same seeds.
+evaluates uniform points with the paper's chance ζ_n at the same steps for all methods. So it does in the paper suite
+(`infgp bench run --suite paper`), from which the records of the printed algorithm and of the GPs are taken.
 
     python -m studies.thompson [--seeds 2] [--tasks a,b] [--methods a,b] [--jobs 2]    # goes on where it stopped
     python -m studies.thompson --quick          # one task, 15 evaluations; writes nothing
@@ -29,7 +29,7 @@ TASKS = (
     *("ackley-ht", "rosenbrock-ht", "stybtang-ht", "ackley-ns", "rosenbrock-ns", "stybtang-ns"),
     *("portfolio", "hpo-segment", "nasbench201"),
 )
-PRINTED = "printed"
+PRINTED = "infgp-ts-paper"
 THOMPSON = "thompson"
 PEERS = ("gp-ts", "gp-ei", "gp-ucb")
 
@@ -39,9 +39,8 @@ def estimator_priors(d):
     return Priors()
 
 
-#: What each row changes on top of the row before it; options of the runs, priors as a function of the dimension.
+#: What each row changes on top of the row before it: what the row is called, and options of `infgp.Optimizer`.
 CHANGES = {
-    PRINTED: ('as printed: preset="paper"', {**PRESETS["paper"], "exploration": 0.0}),
     "sampler": ("… sampler: collapsed", {"sampler": "collapsed", "priors": estimator_priors}),
     "ard": ("… metric: a length-scale for each input", {"ard": True}),
     "priors": ("… priors of infgp's search", {"priors": None}),
@@ -55,8 +54,8 @@ CHANGES = {
 
 
 def rows():
-    """The methods, each with the options of all rows up to its own."""
-    options, methods = {}, {}
+    """The methods after the printed one, each with the changes of all rows up to its own."""
+    options, methods = PRESETS["paper"] | {"exploration": 0.0}, {}  # the runner explores
     for name, (label, changed) in CHANGES.items():
         options = options | changed
         methods[name] = variant(name, label, **options)
@@ -66,47 +65,52 @@ def rows():
 STEPS = rows()
 
 
-def ahead(runs, tasks, method):
-    """On how many of some tasks a method has less regret than each peer, in the mean over common seeds."""
-    every = [[log_ratios(runs[task].get(method, {}), runs[task].get(peer, {})) for peer in PEERS] for task in tasks]
-    return sum(all(logs and sum(logs) < 0.0 for logs in found) for found in every)
+def over(runs, cells, method, other):
+    """Log ratios of regret on some cells, which are pairs of a task and a seed."""
+    logs = []
+    for task, seed in cells:
+        first, second = ({s: r for s, r in runs[task].get(m, {}).items() if s == seed} for m in (method, other))
+        logs += log_ratios(first, second)
+    return logs
+
+
+def ahead(runs, cells, method):
+    """On how many tasks a method has less regret than each of the GPs, in the geometric mean over seeds."""
+    tasks = list(dict.fromkeys(task for task, _ in cells))
+    logs = [[over(runs, [c for c in cells if c[0] == task], method, peer) for peer in PEERS] for task in tasks]
+    return f"{sum(all(found and sum(found) < 0.0 for found in part) for part in logs)} of {len(tasks)}"
 
 
 def tables(records):
     """Both tables, the records of the paper suite taken in."""
     lengths = {r["steps"] for r in records}
-    suite = [r for r in load(RESULTS / "paper") if r["method"] in PEERS and r["steps"] in lengths]
+    suite = [r for r in load(RESULTS / "paper") if r["method"] in (PRINTED, *PEERS) and r["steps"] in lengths]
     runs = by_task([*suite, *records])
-    tasks = [task for task in TASKS if STEPS.keys() & runs.get(task, {}).keys()]
-
-    def over(method, other, some):
-        pairs = [(runs[task].get(method, {}), runs[task].get(other, {})) for task in some]
-        return ratio([log for pair in pairs for log in log_ratios(*pair)])
-
-    measured = [name for name in STEPS if any(name in runs[task] for task in tasks)]
-    labels = [METHODS[peer].label for peer in PEERS]
+    order = [task for task in TASKS if task in runs]
+    done = [(task, seed) for task in order for seed in sorted(runs[task].get(THOMPSON, {}))]
+    measured = [name for name in STEPS if any(name in runs[task] for task in order)]
+    common = [(task, seed) for task, seed in done if all(seed in runs[task].get(name, {}) for name in measured)]
+    others = (PRINTED, *PEERS)
+    labels = {PRINTED: 'as printed: preset="paper"'} | {name: STEPS[name].label for name in measured}
     steps = [
-        [
-            STEPS[name].label,
-            *(over(name, other, tasks) for other in (PRINTED, *PEERS)),
-            f"{ahead(runs, tasks, name)} of {len(tasks)}",
-        ]
-        for name in measured
+        [label, *(ratio(over(runs, common, name, other)) for other in others), ahead(runs, common, name)]
+        for name, label in labels.items()
     ]
+    parts = {title(task): [cell for cell in done if cell[0] == task] for task in dict.fromkeys(t for t, _ in done)}
     single = [
-        [title(task), *(over(name, other, [task]) for other in (PRINTED, *PEERS))]
-        for task in tasks
-        for name in [THOMPSON]
+        [name, *(ratio(over(runs, cells, THOMPSON, other)) for other in others), len(cells)]
+        for name, cells in (parts | {"all": done}).items()
     ]
-    caption = (
+    heads = ["over as printed", *(f"over {METHODS[peer].label}" for peer in PEERS)]
+    return (
         "Cumulative regret over that of another method on the same runs: geometric means (95 % interval). Below 1 is "
-        "better. A row that begins with … changes one thing more than the row before it. Ahead: tasks on which the "
-        f"mean is below 1 for all three GPs. Of the paper suite's records that are compared with: {age(suite)}"
+        f"better. Of the paper suite's records that are compared with: {age(suite)}\n\n"
+        "## From the printed algorithm to the preset\n\nEach row changes one thing more than the row before it, on the "
+        f"{len(common)} runs that all rows have. Ahead: tasks on which the mean is below 1 for all three GPs.\n\n"
+        f"{table(['', *heads, 'ahead'], steps)}\n\n"
+        f'## preset="thompson"\n\nAhead of all three GPs on {ahead(runs, done, THOMPSON)} tasks; the printed algorithm, '
+        f"on the same runs, on {ahead(runs, done, PRINTED)}.\n\n{table(['task', *heads, 'runs'], single)}"
     )
-    heads = ["over as printed", *(f"over {label}" for label in labels)]
-    first = table(["", *heads, "ahead"], steps)
-    second = table(["task", *heads], single)
-    return f'{caption}\n\n{first}\n\n## preset="thompson" on each task\n\n{second}'
 
 
 measure = partial(measure_with, STEPS)
