@@ -108,8 +108,8 @@ def tables(records):
         "## From the printed algorithm to the preset\n\nEach row changes one thing more than the row before it, on the "
         f"{len(common)} runs that all rows have. Ahead: tasks on which the mean is below 1 for all three GPs.\n\n"
         f"{table(['', *heads, 'ahead'], steps)}\n\n"
-        f'## preset="thompson"\n\nAhead of all three GPs on {ahead(runs, done, THOMPSON)} tasks; the printed algorithm, '
-        f"on the same runs, on {ahead(runs, done, PRINTED)}.\n\n{table(['task', *heads, 'runs'], single)}"
+        f'## preset="thompson"\n\nAhead of all three GPs on {ahead(runs, done, THOMPSON)} tasks; the printed '
+        f"algorithm, on the same runs, on {ahead(runs, done, PRINTED)}.\n\n{table(['task', *heads, 'runs'], single)}"
     )
 
 

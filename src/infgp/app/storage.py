@@ -172,7 +172,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             options = settle(study, plan)
             break
         except InvalidInputError as error:  # what the study has kept was written by others
-            raise StorageError(f"The study {plan.name!r} has an option that is not known: {error}") from None
+            raise StorageError(f"The study {plan.name!r} has an option that cannot be used: {error}") from None
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
             raise fail(
                 "is not a database URL",
