@@ -1,4 +1,4 @@
-"""Compiled inner loops (Numba), cached on disk. Only the moves and the chains import this package.
+"""Compiled inner loops (Numba), cached on disk. Only the moves, the chains and `bench` import this package.
 
 Notation
 --------
