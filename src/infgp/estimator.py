@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions, check_warp
-from infgp.core.priors import Fixed, Grid, Priors
+from infgp.core.priors import Priors
 from infgp.core.rewardmap import RewardMap, reward_map
 from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
 from infgp.core.surface import Conditioned
@@ -30,8 +30,6 @@ from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units,
 from infgp.sample.diagnostics import diagnose
 from infgp.sample.truncated import grid_factors
 
-#: Values of the option `sampler`.
-SAMPLERS = ("collapsed", "truncated")
 #: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
 LEAST_VARIANCE = 1e-24
 #: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
@@ -246,12 +244,18 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _options(self) -> ModelOptions:
         return ModelOptions(
-            self.kernel, self.ard, self.surfaces, self.regions, self.surface_scales, self.odds, self.priors
+            self.kernel,
+            self.ard,
+            self.surfaces,
+            self.regions,
+            self.surface_scales,
+            self.odds,
+            self.priors,
+            self.sampler,
         )
 
     def _check_options(self) -> None:
         self._options.check()
-        check_choice("sampler", self.sampler, SAMPLERS)
         check_warp(self.warp)
         if self.warp is not None and self.sampler == "truncated":
             raise InvalidInputError('warp="learned" is for sampler="collapsed"; the truncated sampler knows no warps.')
@@ -271,21 +275,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError("init must be a start or an entry of chains_ of a fitted InfiniteGP.")
 
     def _model(self, n_features: int, noise_known: bool) -> Model:
-        options, truncated = self._options, self.sampler == "truncated"
-        if truncated:
-            options = replace(options, regions=False, surface_scales="shared", odds="constant")
-        model = options.model(n_features, Priors(), noise_known)
-        lengthscale = model.priors.lengthscale
-        if isinstance(lengthscale, Grid) and (model.ard or not truncated):
-            raise InvalidInputError(
-                "A Grid prior of the length-scale is for the isotropic kernel of the truncated sampler; set ard=False "
-                'and sampler="truncated", or use LogNormal or UniformPhi.'
-            )
-        if truncated and not model.ard and not isinstance(lengthscale, Fixed):
-            # The discrete prior is the one that this sampler draws under.
-            grid = Grid.of(lengthscale, n_features, self.grid_size)
-            model = replace(model, priors=replace(model.priors, lengthscale=grid))
-        return model
+        return self._options.model(n_features, Priors(), noise_known, self.grid_size)
 
     def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray, units: Units, model: Model) -> list[str | State]:
         """Where each chain begins; earlier states in the units of the data at hand."""

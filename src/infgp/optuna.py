@@ -29,6 +29,7 @@ from infgp.predict.mixture import off_surface_probability
 from infgp.search.candidates import Candidates
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation, Tradeoff
+from infgp.search.presets import takes_preset
 from infgp.search.proposal import DEFAULT_GOAL
 from infgp.search.regret import Regret
 from infgp.search.stopping import Rule, check_rule, may_stop
@@ -111,9 +112,9 @@ class InfGPSampler(BaseSampler):
     confirm_after : int or None
         Number of trials after which points are evaluated again, to find out which of them is best, as
         ``Optimizer.ask(confirm=True)`` does. By default the search never ends. For one objective.
-    objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard, surfaces
-        As in :class:`infgp.Optimizer`; so are the last five.
-    regions, surface_scales, odds, priors, warp
+    preset, objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard
+        As in :class:`infgp.Optimizer`; so are the last seven.
+    surfaces, regions, surface_scales, odds, sampler, priors, warp
 
     Examples
     --------
@@ -125,6 +126,7 @@ class InfGPSampler(BaseSampler):
     True
     """
 
+    @takes_preset
     def __init__(
         self,
         *,
@@ -135,6 +137,7 @@ class InfGPSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         store_beliefs: bool = True,
         confirm_after: int | None = None,
+        preset: str | None = None,  # its options have come with the others
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
         target: str = "objective",
@@ -149,6 +152,7 @@ class InfGPSampler(BaseSampler):
         regions: bool = True,
         surface_scales: str = "own",
         odds: str = "kriged",
+        sampler: str = "collapsed",
         priors: Priors | None = None,
         warp: str | None = "auto",
     ) -> None:
@@ -168,6 +172,7 @@ class InfGPSampler(BaseSampler):
             "regions": regions,
             "surface_scales": surface_scales,
             "odds": odds,
+            "sampler": sampler,
             "priors": priors,
             "warp": warp,
         }

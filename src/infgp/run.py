@@ -138,8 +138,8 @@ def maximize(
         Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
     **options
         Further options of :class:`~infgp.Optimizer`, among them `objective`, what is optimised of the rewards at a
-        point (by default their mean), `outliers`, whether rewards that fit no surface count, and `goal`, whether the
-        best point in the end is sought or good rewards along the way.
+        point (by default their mean), `outliers`, whether rewards that fit no surface count, `goal`, whether the best
+        point in the end is sought or good rewards along the way, and `preset`, which names the paper's algorithm.
 
     Returns
     -------

@@ -490,6 +490,26 @@ def test_the_study_keeps_its_goal(capsys):
     assert "--goal='best' is not known" in failure(capsys, *command("f", 3))
 
 
+def test_the_study_keeps_its_preset(capsys):
+    assert main(command("f", 2, "--preset", "thompson")) == 0
+    assert kept() == {"infgp:preset": "thompson"}
+    study = optuna.load_study(study_name="objective:f", storage=URL)
+    assert settle(study, Plan("objective:f", "space.toml", 3))["preset"] == "thompson"
+    assert "use --preset none" in failure(capsys, *command("f", 3, "--goal", "along"))
+    assert kept() == {"infgp:preset": "thompson"}
+    assert "preset" not in settle(study, Plan("objective:f", "space.toml", 3, preset="none", goal="along"))
+    assert kept() == {"infgp:preset": "none", "infgp:goal": "along"}
+    assert "goal" not in settle(study, Plan("objective:f", "space.toml", 3, preset="paper"))
+    study.set_user_attr("infgp:preset", "best")
+    assert "--preset='best' is not known" in failure(capsys, *command("f", 3))
+
+
+@pytest.mark.parametrize("options", [("--goal", "final"), ("--objective", "median")])
+def test_a_preset_that_contradicts_other_options_stores_nothing(capsys, options):
+    assert "--preset paper" in failure(capsys, *command("f", 2, "--preset", "paper", *options))
+    assert not Path("study.db").exists()
+
+
 def test_an_objective_of_a_study_that_is_not_known(capsys):
     study = optuna.create_study(study_name="objective:f", storage=URL, direction="maximize")
     study.set_user_attr("infgp:objective", "worst")
@@ -772,6 +792,7 @@ def test_help_is_enough(capsys):
         "--study",
         "--outliers",
         "--goal",
+        "--preset",
         "cvar:0.1",
         "exit codes",
     ):

@@ -9,14 +9,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from infgp.bench.methods import METHODS, gaussian, hebo, hyperparameters, truncated, turbo
+from infgp.bench.methods import METHODS, gaussian, hebo, hyperparameters, turbo
 from infgp.bench.methods.history import standardise
 from infgp.bench.methods.variants import FITTED, OPTIONS, PEERS, VARIANTS
-from infgp.core.model import Data
 from infgp.errors import InvalidInputError
-from infgp.sample import truncated as blocked
-from infgp.testing import family_p_value, geweke, mean_test
-from tests.proofs import GRID, free_model, statistics
+from infgp.testing import mean_test
 
 X = np.random.default_rng(3).random((12, 2))
 Y = standardise(np.sin(4.0 * X[:, 0]) + X[:, 1] ** 2)
@@ -60,29 +57,6 @@ def test_every_entry_is_moved_and_averaged(rng):
     assert not np.array_equal(found.last, found.average)
     again = hyperparameters.estimate(np.random.default_rng(1), X, Y, True, 1, found)
     assert np.abs(again.last - found.last).max() < hyperparameters.WIDTH  # goes on from there
-
-
-def test_compiled_sweeps_of_the_truncated_sampler_keep_the_joint_distribution(rng):
-    """As `tests/moves/test_blocked.py` proves the sweeps that these stand for."""
-    model, x = free_model(), np.linspace(0.0, 1.0, 6)[:, None]
-    factors = blocked.grid_factors(Data(x, np.zeros(6)), model, size=GRID.mass.size)
-
-    def rewards(state):
-        noise = np.sqrt(state.core.tau2[0]) * rng.standard_normal(6)
-        return Data(x, np.column_stack((np.ones(6), x)) @ state.core.beta + state.at_members() + noise)
-
-    def prior():
-        state = blocked.prior_blocked(rng, x, model, 4, factors)
-        return state, rewards(state)
-
-    p_values = geweke(
-        prior,
-        transition=lambda s: (truncated.sweep_many(rng, *s, model, 1), s[1]),
-        refresh=lambda s: (s[0], rewards(s[0])),
-        statistics=lambda s: statistics(s[0].core, s[1], model) | {"log w_L": max(s[0].log_weights[-1], -50.0)},
-        sweeps=4000,
-    )
-    assert family_p_value(p_values) > 1e-4, p_values
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, when BoTorch is imported

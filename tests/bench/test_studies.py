@@ -32,6 +32,7 @@ CHEAP = {
     "second_look": ["--methods", "knowledge gradient,nothing"],
     "laws": [],
     "start_independence": [],
+    "thompson": ["--methods", "thompson"],
     "tradeoffs": ["--methods", "infgp,random"],
 }
 SLOW = ("confirm", "start_independence")

@@ -267,6 +267,8 @@ def test_an_integer_beyond_floats_is_no_reward():
         ({"seed": -1}, "seed must be an integer >= 0"),
         ({"seed": 1.5}, "seed must be an integer >= 0"),
         ({"exploration": -0.1}, "exploration must be"),
+        ({"sampler": "gibbs"}, "sampler='gibbs' is not known"),
+        ({"preset": "fast"}, "preset='fast' is not known; use one of 'paper', 'thompson'"),
         ({"space": {}}, "non-empty mapping"),
     ],
 )
@@ -506,6 +508,7 @@ def test_a_mixed_space_and_every_option_survive_saving(tmp_path):
         "regions": False,
         "kernel": "matern52",
         "n_initial": 2,
+        "sampler": "collapsed",
     }
     optimizer = Optimizer(MIXED, **options)
     for i in range(5):

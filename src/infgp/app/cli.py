@@ -15,11 +15,13 @@ from typing import NoReturn
 
 import numpy as np
 
+from infgp.app.objective import NO_PRESET
 from infgp.app.text import printable
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
 from infgp.predict.functionals import OUTLIERS
+from infgp.search.presets import PRESETS
 from infgp.search.proposal import DEFAULT_GOAL, GOALS
 
 
@@ -114,6 +116,14 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=tuple(GOALS),
         help="what the search is for: the best point in the end, or good rewards along the way, where every evaluation "
         f"is paid for; the study keeps it (default: what the study has kept, or else {DEFAULT_GOAL})",
+    )
+    add(
+        "--preset",
+        choices=(*PRESETS, NO_PRESET),
+        help="a named set of options: the paper's Algorithm 1 as printed (paper), or Thompson sampling of the "
+        "objective with infgp's own model (thompson), both with the paper's exploration; not with --goal; the study "
+        "keeps it "
+        f"(default: what the study has kept, or else {NO_PRESET})",
     )
     add(
         "--until-regret",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import OUTLIERS, WITH_NUMBER, Objective
+from infgp.search.presets import PRESETS
 from infgp.search.proposal import DEFAULT_GOAL, GOALS
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ OBJECTIVE = "infgp:objective"
 OUTLIERS_KEPT = "infgp:outliers"
 #: User attribute of a study: what the search is for, as ``--goal`` writes it.
 GOAL_KEPT = "infgp:goal"
+#: User attribute of a study: the preset, as ``--preset`` writes it.
+PRESET_KEPT = "infgp:preset"
+#: What ``--preset`` is where the study has none.
+NO_PRESET = "none"
 #: What ``--objective`` may be.
 FORMS = (
     "mean, median, quantile:Q with 0 < Q < 1, cvar:Q with 0 < Q <= 1 (the mean of the worst share Q), or "
@@ -49,13 +54,19 @@ def read_objective(text: str) -> Objective:
 
 
 def check_options(plan: Plan) -> None:
-    """Raise unless the objective, the treatment of outliers and the goal that were asked for are known."""
+    """Raise unless the objective, the treatment of outliers, the goal and the preset that were asked for are known."""
     if plan.objective is not None:
         read_objective(plan.objective)
     if plan.outliers is not None:
         check_choice("--outliers", plan.outliers, OUTLIERS)
     if plan.goal is not None:
         check_choice("--goal", plan.goal, tuple(GOALS))
+    if plan.preset is not None:
+        check_choice("--preset", plan.preset, (*PRESETS, NO_PRESET))
+    if plan.goal is not None and plan.preset in PRESETS:
+        raise InvalidInputError(f"--goal and --preset {plan.preset} exclude each other; leave one of the two out.")
+    if plan.preset == "paper" and plan.objective is not None and read_objective(plan.objective).kind != "mean":
+        raise InvalidInputError("--preset paper follows surfaces and no objective; leave --objective out.")
 
 
 def settle(study: Study, plan: Plan) -> dict[str, Any]:
@@ -74,9 +85,17 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     {'objective': ('cvar', 0.1), 'outliers': 'count', 'goal': 'final'}
     >>> settle(study, Plan("train:loss", "space.toml", 9, outliers="ignore", goal="along"))
     {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'goal': 'along'}
+    >>> settle(study, Plan("train:loss", "space.toml", 9, preset="thompson"))
+    {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'preset': 'thompson'}
     """
     kept = study.user_attrs
-    asked = {OBJECTIVE: plan.objective, OUTLIERS_KEPT: plan.outliers, GOAL_KEPT: plan.goal}
+    preset = plan.preset or str(kept.get(PRESET_KEPT, NO_PRESET))
+    check_choice("--preset", preset, (*PRESETS, NO_PRESET))
+    if plan.goal is not None and preset != NO_PRESET:
+        raise InvalidInputError(
+            f"--goal and --preset {preset}, which the study has kept, exclude each other; use --preset {NO_PRESET}."
+        )
+    asked = {OBJECTIVE: plan.objective, OUTLIERS_KEPT: plan.outliers, GOAL_KEPT: plan.goal, PRESET_KEPT: plan.preset}
     for name, value in asked.items():
         if value is not None and value != kept.get(name):
             study.set_user_attr(name, value)
@@ -86,4 +105,5 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     goal = plan.goal or str(kept.get(GOAL_KEPT, DEFAULT_GOAL))
     check_choice("--goal", goal, tuple(GOALS))
     option = objective.option
-    return {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers, "goal": goal}
+    settled = {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers}
+    return settled | ({"goal": goal} if preset == NO_PRESET else {"preset": preset})

@@ -52,6 +52,7 @@ class Plan:
     objective: str | None = None  # None for what the study has kept
     outliers: str | None = None
     goal: str | None = None
+    preset: str | None = None
     until_regret: float | None = None
     probability: float = 0.95
     confirm: int = 0
@@ -171,7 +172,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             options = settle(study, plan)
             break
         except InvalidInputError as error:  # what the study has kept was written by others
-            raise StorageError(f"The study {plan.name!r} has an option that is not known: {error}") from None
+            raise StorageError(f"The study {plan.name!r} has an option that cannot be used: {error}") from None
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
             raise fail(
                 "is not a database URL",

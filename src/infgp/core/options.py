@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infgp.core.kernels import KERNELS
 from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Model
 from infgp.core.odds import SMOOTH_ODDS
-from infgp.core.priors import Priors
+from infgp.core.priors import Fixed, Grid, Priors
 from infgp.errors import InvalidInputError, check_choice
 
+#: Values of the option `sampler`.
+SAMPLERS = ("collapsed", "truncated")
+#: Number of length-scales on the grid of the truncated sampler.
+GRID_SIZE = 20
 #: Prior probability that a surface belongs to a place, where the option `regions` is on.
 LOCAL = 0.5
 #: Values of the option `surface_scales`.
@@ -45,6 +49,9 @@ class ModelOptions:
         were drawn with constant odds; in the labels' prior too; or not at all.
     priors : Priors or None
         None for the default of whoever asks.
+    sampler : {"collapsed", "truncated"}
+        How the posterior is drawn from: with the surfaces integrated out, or by the paper's blocked Gibbs sampler. The
+        truncated one knows the paper's model alone: `regions`, `surface_scales` and `odds` are without effect there.
 
     Examples
     --------
@@ -59,12 +66,14 @@ class ModelOptions:
     surface_scales: str = "own"
     odds: str = "kriged"
     priors: Priors | None = None
+    sampler: str = "collapsed"
 
     def check(self) -> None:
         """Raise unless every option is known."""
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("surface_scales", self.surface_scales, SURFACE_SCALES)
         check_choice("odds", self.odds, ODDS)
+        check_choice("sampler", self.sampler, SAMPLERS)
         if self.surfaces is not None and (isinstance(self.surfaces, bool) or self.surfaces != 1):
             raise InvalidInputError(
                 f"surfaces must be None (any number) or 1 (an ordinary GP), but got {self.surfaces!r}."
@@ -76,26 +85,39 @@ class ModelOptions:
             raise InvalidInputError(f"priors must be an infgp.Priors or None, but got {self.priors!r}.")
 
     def warps(self, warp: str | None) -> bool:
-        """Whether a warp of the rewards is learned; "auto" means yes, but not for an ordinary GP."""
-        return warp == "learned" or (warp == "auto" and self.surfaces is None)
+        """Whether a warp is learned; "auto" means yes, but not for an ordinary GP or with the truncated sampler."""
+        return warp == "learned" or (warp == "auto" and self.surfaces is None and self.sampler == "collapsed")
 
-    def model(self, d: int, priors: Priors, noise_known: bool = False) -> Model:
+    def model(self, d: int, priors: Priors, noise_known: bool = False, grid_size: int = GRID_SIZE) -> Model:
         """The model for d inputs.
 
         `priors` are used where the user gave none. Where noise variances are known, surfaces share their scales:
-        a scale of its own would multiply the variances too, and they would not mean what they say.
+        a scale of its own would multiply the variances too, and they would not mean what they say. The truncated
+        sampler draws one length-scale for all inputs from a grid of `grid_size`, and its prior is then that grid.
         """
+        truncated = self.sampler == "truncated"
         several = self.surfaces is None
-        own = several and self.surface_scales == "own" and not noise_known
-        regions = several and self.regions
-        return Model(
+        own = several and self.surface_scales == "own" and not (noise_known or truncated)
+        regions = several and self.regions and not truncated
+        odds = "constant" if truncated else self.odds
+        model = Model(
             kernel=self.kernel,
             priors=(self.priors or priors).resolve(d),
             ard=self.ard and d > 1,
             scale_shape=OWN_SCALE_SHAPE if own else 0.0,
             local=LOCAL if regions else 0.0,
             grades=OWN_GRADES if regions else (1.0,),
-            odds=SMOOTH_ODDS if several and self.odds == "smooth" else (1.0,),
-            kriged=several and self.odds == "kriged",
+            odds=SMOOTH_ODDS if several and odds == "smooth" else (1.0,),
+            kriged=several and odds == "kriged",
             one_surface=not several,
         )
+        lengthscale = model.priors.lengthscale
+        if isinstance(lengthscale, Grid) and (model.ard or not truncated):
+            raise InvalidInputError(
+                "A Grid prior of the length-scale is for the isotropic kernel of the truncated sampler; set ard=False "
+                'and sampler="truncated", or use LogNormal or UniformPhi.'
+            )
+        if truncated and not model.ard and not isinstance(lengthscale, Fixed):
+            grid = Grid.of(lengthscale, d, grid_size)  # the discrete prior is the one that the sampler draws under
+            model = replace(model, priors=replace(model.priors, lengthscale=grid))
+        return model

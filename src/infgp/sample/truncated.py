@@ -24,6 +24,7 @@ from scipy.optimize import minimize
 from infgp.core.kernels import correlation, log_ell_from_phi, log_phi_gradient, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
 from infgp.core.model import Data, Model, State, draw_categorical, prior_draw
+from infgp.core.options import GRID_SIZE
 from infgp.core.partition import IntArray, stick_sample
 from infgp.core.priors import Fixed, Grid, InverseGamma, LogNormal, Normal, UniformPhi
 
@@ -117,7 +118,7 @@ def factorise(kernel: str, x: FloatArray, phi: FloatArray, mass: FloatArray) -> 
     return Factors(phi, np.log(mass), rho, chol, inv_chol, dets)
 
 
-def grid_factors(data: Data, model: Model, size: int) -> Factors:
+def grid_factors(data: Data, model: Model, size: int = GRID_SIZE) -> Factors:
     """Factors for the grid of the isotropic kernel (one value, to begin with, for ARD)."""
     d = data.x.shape[1]
     prior = model.priors.lengthscale

@@ -20,12 +20,13 @@ from infgp.core.rewardmap import RewardMap, WarpedUnits
 from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warps, grid
-from infgp.errors import NumericalError
+from infgp.errors import InvalidInputError, NumericalError
 from infgp.predict.functionals import Aim
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.predict.mixture import predictive
 from infgp.predict.objectives import typical
+from infgp.sample.blocked import compilable, run_blocked
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_warps, run_collapsed, sweep
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
@@ -62,6 +63,8 @@ FIRST = Effort(work=2_000_000, least=10, most=200)
 NEXT = Effort(work=160_000, least=2, most=20)
 #: Sweeps before a recommendation.
 LAST = Effort(work=500_000, least=4, most=60)
+#: Sweeps of the truncated sampler, before the next point and before a recommendation: the paper's B.
+TRUNCATED_SWEEPS = 500
 #: Number of states kept of the sweeps before the next point is chosen.
 NEXT_STATES = 5
 #: Number of states kept of the sweeps before a recommendation.
@@ -101,17 +104,33 @@ class WarmChain:
 
 @dataclass(frozen=True)
 class Learner:
-    """How a number is learned: the models, without and with known noise variances, and whether a warp is learned."""
+    """How a number is learned.
+
+    Attributes
+    ----------
+    model, known_noise_model : Model
+        Without and with known noise variances.
+    warp : bool
+        Whether a warp is learned.
+    truncated : bool
+        Whether the paper's sampler is used: `TRUNCATED_SWEEPS` sweeps, of which the last state is taken to find the
+        next point.
+    """
 
     model: Model
     known_noise_model: Model
     warp: bool = False
+    truncated: bool = False
 
     @classmethod
     def of(cls, options: ModelOptions, d: int, warp: bool = False) -> Learner:
-        """For d inputs; the priors are those of searches unless the options bring their own."""
-        priors = search_priors(d)
-        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), warp)
+        """For d inputs; the priors are those of searches unless the options bring their own.
+
+        Those of the truncated sampler are the priors of :class:`infgp.Priors`: the paper's model has a trend.
+        """
+        truncated = options.sampler == "truncated"
+        priors = Priors() if truncated else search_priors(d)
+        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), warp, truncated)
 
     def learn(
         self,
@@ -159,6 +178,8 @@ class Learner:
         start: str | State = "one"
         if chain is not None and not fresh:
             start = in_warps(chain.states[-1], chain.scale, scale, chain.warps, model.warps)
+        if self.truncated:
+            return self._truncated(rng, series, data, scale, start, keep if again else 1)
         sweeps = effort.sweeps(n)
         kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
         heat = cooling(FIRST.sweeps(n)) if fresh else np.empty(0)
@@ -176,6 +197,18 @@ class Learner:
                 raise
             return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
         return Learned(series, WarmChain(draws.states, n, scale, model.warps), model, tempered)
+
+    def _truncated(
+        self, rng: np.random.Generator, series: Series, data: Data, scale: RewardScale, start: str | State, keep: int
+    ) -> Learned:
+        """The paper's chain some sweeps on; from one surface where it cannot go on from where it was."""
+        try:
+            states = run_blocked(rng, data, self.model, start, TRUNCATED_SWEEPS, keep)
+        except NumericalError:
+            if start == "one":
+                raise
+            states = run_blocked(rng, data, self.model, "one", TRUNCATED_SWEEPS, keep)
+        return Learned(series, WarmChain(states, data.y.size, scale), self.model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +266,33 @@ class Learned:
             draws = [replace(given, model=model) for given in self.draws if given.state.warp == warp]
             laws[warp] = Law(predictive(draws, at), self._map(warp), sign)
         return mixed(list(laws.values()), [of_warp.count(warp) for warp in laws])
+
+
+def check_sampler(options: ModelOptions, warp: str | None, d: int) -> None:
+    """Raise unless a search over d inputs can use the sampler with these options.
+
+    Examples
+    --------
+    >>> check_sampler(ModelOptions(sampler="truncated", ard=False), "auto", d=2)
+    """
+    if options.sampler != "truncated":
+        return
+    if options.ard and d > 1:
+        raise InvalidInputError(
+            "The truncated sampler of a search has one length-scale for all inputs; set ard=False, or use "
+            "sampler='collapsed'."
+        )
+    if options.surfaces is not None:
+        raise InvalidInputError(
+            "surfaces=1 is for sampler='collapsed'; the truncated sampler of a search finds the number of surfaces."
+        )
+    if warp == "learned":
+        raise InvalidInputError("warp='learned' is for sampler='collapsed'; the truncated sampler knows no warps.")
+    if options.priors is not None and not compilable(options.priors.resolve(d)):
+        raise InvalidInputError(
+            "The truncated sampler of a search learns the trend, both variances and the concentration; of the priors, "
+            "only that of the length-scale may be Fixed."
+        )
 
 
 def standard_data(series: Series, scale: RewardScale) -> Data:

@@ -27,8 +27,9 @@ from infgp.predict.objectives import MeanObjective
 from infgp.search import recommending, saved
 from infgp.search import regret as regrets
 from infgp.search.candidates import Candidates, rank, second_look
-from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
+from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain, check_sampler
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
+from infgp.search.presets import takes_preset
 from infgp.search.proposal import DEFAULT_GOAL, Exploration, Proposal, Strategy, propose
 from infgp.search.recommending import Chosen, evaluated_at
 from infgp.search.regret import Regret
@@ -85,6 +86,10 @@ class Optimizer:
         A sequence has an entry for each of several objectives.
     seed : int or None, default=None
         The same seed and rewards give the same points, also across ``save`` and ``load``.
+    preset : {"paper", "thompson"} or None, default=None
+        A named set of options (:data:`infgp.search.presets.PRESETS`): the paper's Algorithm 1 as printed, or a Thompson
+        draw of the objective from infgp's own model, both with the paper's exploration. Options that contradict the
+        preset are refused.
     objective : "mean", "median", (str, float), or a list with an entry for each direction, default="mean"
         What is optimised of the reward law at a point: its mean; its median; ("quantile", q), where q = 0.1 is the
         reward that nine of ten exceed; ("cvar", q), the mean of the worst share q; or ("probability", threshold), the
@@ -128,8 +133,13 @@ class Optimizer:
         Whether the chances of the surfaces may change with the input (:mod:`infgp.core.odds`): in laws of further
         rewards, given surfaces that were learned with constant chances; in all that is learned; or, as in the paper,
         not at all.
+    sampler : {"collapsed", "truncated"}, default="collapsed"
+        How the posterior is drawn from; "truncated" is the paper's sampler of the paper's model: `regions`,
+        `surface_scales` and `odds` are without effect, no warp is learned, `ard` has to be False where there are
+        several inputs, and noise variances cannot be told.
     priors : Priors or None, default=None
-        In standardised units; None for :func:`infgp.search.learning.search_priors`.
+        In standardised units; None for :func:`infgp.search.learning.search_priors`, or, with the truncated sampler, for
+        the default of :class:`infgp.Priors`.
     warp : {"auto", "learned", None}, default="auto"
         Whether the map by which the model sees rewards is learned with the surfaces (:mod:`infgp.core.warp`): losses
         over decades, and noise that grows with the reward, then need no logarithm of the user's. "auto" means yes,
@@ -148,12 +158,14 @@ class Optimizer:
     True
     """
 
+    @takes_preset
     def __init__(
         self,
         space: Mapping[str, Parameter] | Space,
         direction: str | Sequence[str] = "maximize",
         seed: int | None = None,
         *,
+        preset: str | None = None,  # its options have come with the others
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
         target: str = "objective",
@@ -169,6 +181,7 @@ class Optimizer:
         regions: bool = True,
         surface_scales: str = "own",
         odds: str = "kriged",
+        sampler: str = "collapsed",
         priors: Priors | None = None,
         warp: str | None = "auto",
     ) -> None:
@@ -189,10 +202,11 @@ class Optimizer:
             _reference(reference_point, len(directions)),
         )
         strategy.check()
-        options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors)
+        options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors, sampler)
         options.check()
         check_warp(warp, WARPS)
         searched = Space.of(space)
+        check_sampler(options, warp, searched.d)
         own = min(2 * (len(searched.names) + 1), USUAL_DESIGN)
         first = own if n_initial is None else check_int("n_initial", n_initial, 1)
         if first > LARGEST_DESIGN:
@@ -337,6 +351,8 @@ class Optimizer:
         variance = float(check_variances(None if noise_variance is None else [noise_variance], 1)[0])
         if variance and len(self.directions) > 1:
             raise InvalidInputError("noise_variance is for one objective; leave it out.")
+        if variance and self._setup.options.sampler == "truncated":
+            raise InvalidInputError("noise_variance is for sampler='collapsed'; the truncated sampler knows one noise.")
         observation = Observation(
             valid, checked_values(value, len(self.directions)), variance, checked_constraints(constraints)
         )

@@ -30,7 +30,7 @@ from infgp.space import Space
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 7
+VERSION = 8
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.

@@ -18,9 +18,9 @@ def _default(d: int, seed: int) -> Run:
 
 
 def _paper(d: int, seed: int) -> Run:
-    from infgp.bench.methods.infinite import paper_run
+    from infgp.bench.methods.infinite import preset_run
 
-    return paper_run(d, seed)
+    return preset_run(d, seed, "paper")
 
 
 def _gaussian(d: int, seed: int, acquisition: str, warped: bool) -> Run:

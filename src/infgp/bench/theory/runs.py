@@ -7,20 +7,84 @@ differ by what is varied and can be compared pair by pair.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from infgp.bench.core import Method
-from infgp.bench.methods.infinite import GRID, Drawn, Sampler, ThompsonRun, paper_model
-from infgp.core.model import Data, State
+from infgp.bench.methods.history import FloatArray, History
+from infgp.bench.methods.infinite import cube
+from infgp.core.linalg import one_blas_thread
+from infgp.core.model import Data, Model, State
+from infgp.core.options import ModelOptions
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
+from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path, draw_surface_path
 from infgp.sample import truncated as blocked
-from infgp.sample.chain import apply, start_state, sweep
+from infgp.sample.chain import apply, in_reward_units, start_state, sweep
 from infgp.sample.moves.collapsed import inside_limit
+from infgp.search.acquisition import best_of
+from infgp.search.maximise import maximise
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Where a chain has got to: its state, a function drawn from it, and its sticks' mean weights, if kept."""
+
+    state: State
+    path: Path
+    weights: FloatArray
+
+
+Sampler: TypeAlias = Callable[[np.random.Generator, State | None, Data], Drawn]
+
+
+class ThompsonRun(History):
+    """Thompson sampling on what a sampler draws; its chain goes on from step to step.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    watch : callable
+        Called with the number of rewards so far and what was drawn, wherever the model is asked.
+
+    Examples
+    --------
+    >>> running = ThompsonRun(1, 0, truncated(sticks=2, sweeps=5))
+    >>> running.tell(np.array([0.2]), 1.0)
+    >>> running.tell(np.array([0.7]), 2.0)
+    >>> running.ask().shape
+    (1,)
+    """
+
+    def __init__(
+        self, d: int, seed: int, sampler: Sampler, watch: Callable[[int, Drawn], object] = lambda n, drawn: None
+    ) -> None:
+        super().__init__(d, seed)
+        self.sampler, self.watch = sampler, watch
+        self.state: State | None = None
+        self.unit = RewardScale(0.0, 1.0)
+
+    def ask(self) -> FloatArray:
+        """The next point; a uniform one before any reward."""
+        x, y = self.inputs, self.rewards
+        if not y.size:
+            return self.rng.random(self.d)
+        with one_blas_thread():
+            scale = RewardScale.fit(y)
+            before = None if self.state is None else in_reward_units(self.state, self.unit, scale)
+            drawn = self.sampler(self.rng, before, Data(x, scale.to_standard(y)))
+            self.state, self.unit = drawn.state, scale
+            self.watch(y.size, drawn)
+            return maximise(self.rng, drawn.path, cube(self.d), best_of(x, drawn.path(x)))[0]
+
+
+def paper_model(d: int) -> Model:
+    """The paper's model with an isotropic squared exponential kernel, its length-scale from a grid."""
+    return ModelOptions(ard=False, sampler="truncated").model(d, Priors())
 
 
 def truncated(sticks: int, sweeps: int, moves: tuple[blocked.Move, ...] = blocked.SWEEP) -> Sampler:
@@ -31,7 +95,7 @@ def truncated(sticks: int, sweeps: int, moves: tuple[blocked.Move, ...] = blocke
 
     def advance(rng: np.random.Generator, state: State | None, data: Data) -> Drawn:
         model = paper_model(data.x.shape[1])
-        factors = blocked.grid_factors(data, model, GRID)
+        factors = blocked.grid_factors(data, model)
         core = start_state(rng, data, model, state or "one")
         chain = blocked.with_surfaces(rng, core, sticks, factors)
         weights = np.zeros(sticks)

@@ -15,9 +15,8 @@ import numpy as np
 
 from infgp.bench import runner
 from infgp.bench.figures import clean, pyplot, save
-from infgp.bench.methods.infinite import Drawn, Sampler
 from infgp.bench.tasks import task
-from infgp.bench.theory.runs import method, truncated, untruncated
+from infgp.bench.theory.runs import Drawn, Sampler, method, truncated, untruncated
 from infgp.bench.theory.store import Record, options
 
 #: Names of the tasks.

@@ -15,9 +15,8 @@ import numpy as np
 
 from infgp.bench import runner
 from infgp.bench.figures import pyplot, save
-from infgp.bench.methods.infinite import Drawn
 from infgp.bench.tasks import task
-from infgp.bench.theory.runs import method, truncated
+from infgp.bench.theory.runs import Drawn, method, truncated
 from infgp.bench.theory.store import Record, options
 from infgp.core.model import Data, Model
 from infgp.core.priors import Gamma

@@ -1,7 +1,8 @@
 """The paper's Algorithm 2 compiled: what :mod:`infgp.sample.truncated` does in a sweep, with its mendings.
 
 Steps are numbered as there. The kernel is isotropic, its φ on a grid; the number L of sticks is given. Priors are of
-the kinds of :class:`infgp.Priors`: inverse gamma for σ² and τ², gamma for ν, Gaussian for β.
+the kinds of :class:`infgp.Priors`: inverse gamma for σ² and τ², gamma for ν, Gaussian for β. It is what a search with
+the truncated sampler runs at every step (:func:`run_blocked`).
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import Data, Model
-from infgp.core.priors import Gamma, InverseGamma, Normal
+from infgp.core.model import Data, Model, State
+from infgp.core.partition import canonical, truncation_level
+from infgp.core.priors import Gamma, InverseGamma, Normal, Priors
+from infgp.errors import NumericalError
+from infgp.sample.chain import KAPPA, start_state
 from infgp.sample.compiled.densities import factorise, forward, pick
-from infgp.sample.truncated import HOP, HOP_SIGMA2, BlockedState, at_index
+from infgp.sample.truncated import HOP, HOP_SIGMA2, BlockedState, at_index, grid_factors, with_surfaces
 
 #: Number of sweeps for each step 4e. The step costs as much as several sweeps and, next to the joint step, hardly ever
 #: moves.
@@ -41,6 +45,19 @@ class GridOfPhi(NamedTuple):
     chol: Any
     inverse: Any
     log_det: Any
+
+
+def compilable(priors: Priors) -> bool:
+    """Whether the compiled sweeps know the kinds of these resolved priors: those of `infgp.Priors`, none of them fixed.
+
+    Examples
+    --------
+    >>> from infgp.core.priors import Fixed
+    >>> compilable(Priors().resolve(2)), compilable(Priors(tau2=Fixed(0.1)).resolve(2))
+    (True, False)
+    """
+    kinds = ((priors.beta, Normal), (priors.sigma2, InverseGamma), (priors.tau2, InverseGamma), (priors.nu, Gamma))
+    return all(isinstance(prior, kind) for prior, kind in kinds)
 
 
 def numbers_of(model: Model, p: int) -> Numbers:
@@ -282,3 +299,56 @@ def sweep_many(rng: np.random.Generator, state: BlockedState, data: Data, model:
     core = replace(core, labels=labels, beta=beta, nu=float(scales[2]), sigma2=scales[:1], tau2=scales[1:2])
     state = replace(state, core=core, log_weights=log_weights, surfaces=surfaces.T)
     return at_index(state, index)
+
+
+def blocked_state(rng: np.random.Generator, core: State, data: Data, model: Model) -> BlockedState:
+    """The state with surfaces and weights, the fullest surfaces first, and L_n = ⌈(ν + κ) log n⌉ + 1 sticks."""
+    rank = np.argsort(np.argsort(-np.bincount(core.labels), kind="stable"), kind="stable")
+    core = replace(core, labels=rank[core.labels])
+    sticks = max(truncation_level(core.nu, data.y.size, KAPPA), core.n_surfaces)
+    return with_surfaces(rng, core, sticks, grid_factors(data, model))
+
+
+def run_blocked(
+    rng: np.random.Generator, data: Data, model: Model, start: str | State, sweeps: int, keep: int = 1
+) -> tuple[State, ...]:
+    """States of one chain of the paper's sampler: the last one, and `keep` − 1 before it, spread over half the sweeps.
+
+    The number of sticks is L_n by the ν of the start.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    data : Data
+    model : Model
+        With an isotropic kernel and priors that are :func:`compilable`.
+    start : {"one", "random", "alone"} or State
+        As in :func:`infgp.sample.chain.start_state`.
+    sweeps : int
+        The paper's B.
+    keep : int
+        Number of states to keep.
+
+    Raises
+    ------
+    NumericalError
+        Where a state is not finite.
+
+    Examples
+    --------
+    >>> from infgp.core.options import ModelOptions
+    >>> x = np.linspace(0.0, 1.0, 6)[:, None]
+    >>> model = ModelOptions(sampler="truncated").model(1, Priors())
+    >>> states = run_blocked(np.random.default_rng(0), Data(x, x[:, 0]), model, "one", sweeps=50, keep=3)
+    >>> [state.labels.size for state in states]
+    [6, 6, 6]
+    """
+    state = blocked_state(rng, start_state(rng, data, model, start), data, model)
+    gap, kept = max(sweeps // (2 * keep), 1), []
+    for part in (sweeps - gap * (keep - 1), *(gap,) * (keep - 1)):
+        state = sweep_many(rng, state, data, model, max(part, 1))
+        core = state.core
+        if not np.isfinite([*core.beta, *core.sigma2, *core.tau2, core.nu]).all():
+            raise NumericalError("The truncated sampler has reached a state that is not finite", n=data.y.size)
+        kept.append(replace(core, labels=canonical(core.labels)))
+    return tuple(kept)
