@@ -115,7 +115,7 @@ def history(thing: Any, ax: Any = None, moments: int = MOMENTS, rng: int | np.ra
     'evaluation'
     """
     data = History.of(thing, moments, rng)
-    ax, order = axes(ax), np.arange(1, data.values.size + 1)
+    ax, order = axes(ax), np.arange(1.0, data.values.size + 1.0)
     low, high = data.mean - BAND * data.std, data.mean + BAND * data.std
     shown = (data.mean, data.mean[-1:], low[-1:], high[-1:]) if data.of_values else ()
     ends = window(data.values, *shown)

@@ -78,7 +78,7 @@ class LawAtPoint:
             grid = np.linspace(ends.min() - slack, ends.max() + slack, CURVE)
             gap = np.linalg.norm(subject.learned.data.x - u, axis=1) / np.sqrt(u.size)
             return cls(
-                subject.point(u),
+                subject.point(u) if at is None else dict(at),  # type: ignore[arg-type]
                 grid,
                 law.density(grid[None])[0],
                 other.density(grid[None])[0],
@@ -191,13 +191,15 @@ class ModeOdds:
                 of_mode = np.append(matched(given.state.labels, mode), rare)
                 parts.append([weights[:, of_mode == k].sum(axis=1) for k in range(rare + 1)])
         odds = np.array(parts)
+        low, high = np.quantile(odds, BETWEEN, axis=0)
         rewards = subject.rewards
         return cls(
             subject,
             which,
             subject.positions(which, values),
             odds.mean(axis=0),
-            *np.quantile(odds, BETWEEN, axis=0),
+            low,
+            high,
             np.array([np.mean(mode == k) for k in range(rare + 1)]),
             np.array([np.median(rewards[mode == k]) if (mode == k).any() else np.nan for k in range(rare + 1)]),
         )

@@ -63,7 +63,7 @@ class Importances:
     @property
     def combinations(self) -> FloatArray:
         """What no parameter explains alone, for each draw, shape (draws,)."""
-        return np.maximum(1.0 - self.shares.sum(axis=1), 0.0)
+        return np.asarray(np.maximum(1.0 - self.shares.sum(axis=1), 0.0))
 
     @classmethod
     def of(

@@ -107,7 +107,8 @@ class Subject:
             return list(parameter.options)
         if isinstance(parameter, Float) and parameter.step is None:
             return parameter.decode(np.linspace(0.0, 1.0, count)[:, None])
-        cells = (np.arange(int(min(parameter.size, count))) + 0.5) / min(parameter.size, count)
+        shown = min(int(parameter.size), count)
+        cells: FloatArray = (np.arange(shown, dtype=float) + 0.5) / shown
         return list(dict.fromkeys(parameter.decode(cells[:, None])))
 
     def along(self, base: FloatArray, changes: Mapping[str, Sequence[Any]]) -> FloatArray:
@@ -155,7 +156,8 @@ def optimizer_of(thing: Any) -> Optimizer:
     if isinstance(thing, Result):
         return thing.optimizer
     if is_study(thing):
-        return sampler_of(thing).optimizer(thing)
+        found: Optimizer = sampler_of(thing).optimizer(thing)
+        return found
     raise InvalidInputError(f"This picture is of an Optimizer, a Result or an Optuna study, but got {thing!r}.")
 
 
