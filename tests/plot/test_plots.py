@@ -201,6 +201,17 @@ def test_a_model_with_a_learned_warp_is_drawn_in_its_own_units():
     assert data.surfaces[0].values == pytest.approx(np.exp(6.0 * data.positions), rel=0.2)
 
 
+def test_all_values_of_a_short_range_are_drawn():
+    space = {"n": Int(1, 9, log=True), "m": Int(0, 1000, step=2), "q": Float(0.0, 1.0, step=0.25)}
+    optimizer = Optimizer(space, seed=0)
+    optimizer.tell_many(optimizer.ask(3), [1.0, 2.0, 3.0])
+    subject = subject_of(optimizer)
+    assert subject.grid("n", 9) == list(range(1, 10))
+    assert subject.grid("q", 9) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert len(subject.grid("m", 9)) == 9
+    assert all(value % 2 == 0 for value in subject.grid("m", 9))
+
+
 def test_parameters_that_do_not_apply_are_refused():
     space = {"kind": Choice(["a", "b"]), "x": Float(0.0, 1.0, when={"kind": "b"})}
     optimizer = Optimizer(space, seed=0)

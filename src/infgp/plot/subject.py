@@ -18,7 +18,7 @@ from infgp.run import Result
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.optimizer import Optimizer
 from infgp.search.recommending import best_expected
-from infgp.space import Choice, Float, Parameter, Point, Space
+from infgp.space import Choice, Float, Int, Parameter, Point, Space
 
 #: Number of posterior states of an `InfiniteGP` that pictures are made from, at most.
 STATES = 24
@@ -107,6 +107,8 @@ class Subject:
             return list(parameter.options)
         if isinstance(parameter, Float) and parameter.step is None:
             return parameter.decode(np.linspace(0.0, 1.0, count)[:, None])
+        if isinstance(parameter, Int) and parameter.size <= count:
+            return list(range(parameter.low, parameter.high + 1, parameter.step))
         shown = min(int(parameter.size), count)
         cells: FloatArray = (np.arange(shown, dtype=float) + 0.5) / shown
         return list(dict.fromkeys(parameter.decode(cells[:, None])))
