@@ -568,6 +568,7 @@ def test_beliefs_point_out_the_outlier():
     assert odd[adapter.OFF_SURFACE] > 0.9
     assert odd[adapter.SURFACES] > 1.0
     assert odd[adapter.NU] > 0.0
+    assert odd[adapter.BEST_EXPECTED] == study.sampler.optimizer(study).best_expected().mean < 1.0
     assert usual[adapter.OFF_SURFACE] < 0.1
 
 

@@ -1,3 +1,4 @@
+import re
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -375,11 +376,12 @@ def test_a_result_prints_as_a_table():
     lines = dict(line.split("  ", 1) for line in str(result).splitlines())
     assert lines["evaluations"].strip() == f"10 ({failed} failed), stopped by budget"
     assert lines["kind"].strip() == result.point["kind"]
-    assert float(lines["x"]) == pytest.approx(result.point["x"], rel=1e-5, abs=1e-9)
-    assert float(lines["expected reward"].split("±")[0]) == pytest.approx(result.recommendation.mean, rel=1e-3)
-    assert float(lines["luckiest reward"].split("(")[0]) == pytest.approx(result.best_observed.value, rel=1e-3)
-    low, high = map(float, lines["90 % of rewards"].split("…"))
+    assert float(lines["x"]) == pytest.approx(result.point["x"], rel=1e-3, abs=1e-9)
+    assert float(lines["expected cost"].split("±")[0]) == pytest.approx(result.recommendation.mean, rel=1e-3)
+    assert float(lines["luckiest cost"].split("(")[0]) == pytest.approx(result.best_observed.value, rel=1e-3)
+    low, high = map(float, lines["90 % of costs"].split("…"))
     assert low < high
+    assert "reward" not in str(result)
 
 
 @pytest.mark.parametrize(
@@ -426,6 +428,10 @@ def test_a_frame_needs_pandas(monkeypatch):
 def test_the_progress_bar_counts_evaluations(capsys):
     maximize(hill, LINE, 4, seed=0, progress=True)
     assert "4/4" in capsys.readouterr().err
+    shown = maximize(hill, LINE, 6, seed=0, progress=True)
+    said = re.findall(r"best expected reward (\S+) ±", capsys.readouterr().err)
+    assert float(said[-1]) == pytest.approx(shown.optimizer.best_expected().mean, rel=1e-3)
+    assert shown.observations == maximize(hill, LINE, 6, seed=0).observations  # to show it changes nothing
     maximize(hill, LINE, 4, seed=0)
     assert capsys.readouterr().err == ""
 

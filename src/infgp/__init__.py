@@ -64,6 +64,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name == "plot":
+        return importlib.import_module("infgp.plot")
     raise AttributeError(f"module 'infgp' has no attribute {name!r}")
 
 

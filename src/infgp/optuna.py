@@ -51,6 +51,8 @@ OFF_SURFACE = "infgp:off_surface_probability"
 SURFACES = "infgp:surfaces"
 #: User attribute of a trial: the posterior mean of the concentration ν when it ended.
 NU = "infgp:nu"
+#: User attribute of a trial: the best expected value of all trials' points so far when it ended, with one objective.
+BEST_EXPECTED = "infgp:best_expected"
 #: System attribute of a trial: the objective itself failed, not the machine under it.
 FAILED = "infgp:failed"
 #: System attribute of a trial: the values that it has been given while it runs, and may not have asked for yet.
@@ -108,7 +110,7 @@ class InfGPSampler(BaseSampler):
         `search_space`; uniform draws by default.
     store_beliefs : bool
         Whether each trial gets, when it ends, the probability that its value lies off the dominant surface, the number
-        of surfaces and ν as user attributes.
+        of surfaces, ν and, with one objective, the best expected value so far as user attributes.
     confirm_after : int or None
         Number of trials after which points are evaluated again, to find out which of them is best, as
         ``Optimizer.ask(confirm=True)`` does. By default the search never ends. For one objective.
@@ -361,6 +363,23 @@ class InfGPSampler(BaseSampler):
             memory = self._memory_of(study)
             return tuple(replace(t, point=memory.outward(t.point)) for t in memory.optimizer.tradeoffs())
 
+    def optimizer(self, study: Study) -> Optimizer:
+        """The optimizer that was told of the study's trials. It numbers the options of categorical parameters.
+
+        It is the sampler's own: read it, and do not tell it anything.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=InfGPSampler(seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2, n_trials=3)
+        >>> study.sampler.optimizer(study).counts
+        (3, 3)
+        """
+        with self._lock:
+            return self._memory_of(study).optimizer
+
     @property
     def fallbacks(self) -> int:
         """How many suggestions were random points because the model had failed numerically."""
@@ -437,6 +456,7 @@ class InfGPSampler(BaseSampler):
             for k in range(len(values)):
                 try:
                     learned = memory.optimizer.learned(k)
+                    best = memory.optimizer.best_expected().mean if len(values) == 1 else math.nan
                 except (ArithmeticError, np.linalg.LinAlgError) as error:
                     logger.warning("The model failed (%s); trial %d goes without its beliefs.", error, trial.number)
                     continue
@@ -444,6 +464,8 @@ class InfGPSampler(BaseSampler):
                 out[OFF_SURFACE + suffix] = round(float(off_surface_probability(learned.draws)[-1]), 6)
                 out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in learned.chain.states]))
                 out[NU + suffix] = float(np.mean([state.nu for state in learned.chain.states]))
+                if len(values) == 1:
+                    out[BEST_EXPECTED] = best
         return out
 
 

@@ -9,8 +9,10 @@ from infgp.errors import require
 
 
 @contextmanager
-def progress_bar(show: bool, total: int, unit: str) -> Iterator[Callable[[], object]]:
+def progress_bar(show: bool, total: int, unit: str) -> Iterator[Callable[..., object]]:
     """A context whose value is to be called after each of `total` steps; without `show` it does nothing.
+
+    It may be called with a text, which is then shown behind the bar.
 
     Examples
     --------
@@ -18,7 +20,13 @@ def progress_bar(show: bool, total: int, unit: str) -> Iterator[Callable[[], obj
     ...     tick()
     """
     if not show:
-        yield lambda: None
+        yield lambda note="": None
         return
     with require("tqdm", "progress").tqdm(total=total, unit=unit, desc="infgp") as bar:
-        yield bar.update
+
+        def tick(note: str = "") -> None:
+            if note:
+                bar.set_postfix_str(note, refresh=False)
+            bar.update()
+
+        yield tick

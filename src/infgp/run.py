@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from infgp.calling import caller
-from infgp.errors import InvalidInputError, check_int, check_positive, require
+from infgp.errors import InvalidInputError, check_int, check_positive
+from infgp.printing import brief, html_table, noun, printable, text_table
 from infgp.progress import progress_bar
+from infgp.search.frames import evaluations
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Observation, Recommendation
 from infgp.search.stopping import Rule, check_rule, may_stop
@@ -54,38 +56,43 @@ class Result:
         return None if self.recommendation is None else self.recommendation.point
 
     def to_frame(self) -> Any:
-        """All evaluations as a pandas data frame: a column for each parameter, and ``value`` (NaN where failed)."""
-        pandas = require("pandas", "frame")
-        rows = [{**o.point, "value": float("nan") if o.value is None else o.value} for o in self.observations]
-        return pandas.DataFrame(rows, columns=[*self.optimizer.space.names, "value"])
+        """All evaluations of this run as a pandas data frame: a column for each parameter, and ``value``.
+
+        Values of failed evaluations are missing. `Optimizer.to_frame` has what is believed of all evaluations, too.
+        """
+        return evaluations(self.optimizer.space, self.observations)
 
     def __str__(self) -> str:
+        warnings = () if self.recommendation is None else self.recommendation.warnings
+        return "\n".join([text_table(self._rows()), *warnings])
+
+    def _repr_html_(self) -> str:
+        warnings = () if self.recommendation is None else self.recommendation.warnings
+        return html_table("Result", self._rows(), warnings)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """What is shown, by name."""
         failed = sum(o.value is None for o in self.observations)
         rows = [("evaluations", f"{len(self.observations)} ({failed} failed), stopped by {self.stopped_by}")]
         if self.recommendation is not None:
             r = self.recommendation
             low, _, high = r.quantiles.values()
-            rows += [(name, _short(value)) for name, value in r.point.items()]
+            rows += [(printable(name), brief(value)) for name, value in r.point.items()]
             rows += [
-                (r.objective, f"{r.mean:.4g} ± {r.std:.2g}"),
-                ("90 % of rewards", f"{low:.4g} … {high:.4g}"),
+                (r.objective, f"{brief(r.mean)} ± {r.std:.2g}"),
+                (f"90 % of {r.noun}s", f"{brief(low)} … {brief(high)}"),
                 (
                     "off the surface",
-                    f"{r.n_off_surface} of {r.n_rewards} rewards; counting what the surfaces leave over changes the "
+                    f"{r.n_off_surface} of {r.n_rewards} {r.noun}s; counting what the surfaces leave over changes the "
                     f"objective by {r.off_surface_effect:+.2g}",
                 ),
             ]
         if self.optimizer.fallbacks:
             rows.append(("model failures", f"{self.optimizer.fallbacks} (a random point each)"))
         if self.best_observed is not None:
-            rows.append(("luckiest reward", f"{self.best_observed.value:.4g} (not the recommendation)"))
-        width = max(len(name) for name, _ in rows)
-        warnings = () if self.recommendation is None else self.recommendation.warnings
-        return "\n".join([*(f"{name:<{width}}  {text}" for name, text in rows), *warnings])
-
-
-def _short(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+            what = noun(self.optimizer.setup.signs[0])
+            rows.append((f"luckiest {what}", f"{brief(self.best_observed.value)} (not the recommendation)"))
+        return rows
 
 
 def maximize(
@@ -133,7 +140,7 @@ def maximize(
     n_workers : int or None
         Evaluations under way at once on the executor; by default the executor's own number of workers.
     progress : bool
-        Show a progress bar (needs the extra ``progress``).
+        Show a progress bar (needs the extra ``progress``), after the design with the best expected reward so far.
     catch : tuple of exception types
         Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
     **options
@@ -234,7 +241,7 @@ def _run(
     def finish(point: Point, value: float | None) -> bool:
         """Tell, call back; whether a callback stops the run."""
         optimizer.tell(point, value)
-        tick()
+        tick(_so_far(optimizer) if progress else "")
         observation = optimizer.observations[-1]
         answers = [callback(optimizer, observation) for callback in callbacks]  # all are called
         return any(answer is True for answer in answers)
@@ -326,6 +333,17 @@ def _value(job: Future[float | None]) -> float | None:
         return job.result()
     logger.warning("An evaluation failed: %r", error)
     return None
+
+
+def _so_far(optimizer: Optimizer) -> str:
+    """The best expected reward so far, once the design is finished; nothing where the model fails."""
+    told, done = optimizer.counts
+    if told < optimizer.n_initial or not done:
+        return ""
+    try:
+        return str(optimizer.best_expected())
+    except (ArithmeticError, np.linalg.LinAlgError):
+        return ""
 
 
 def _recommendation(optimizer: Optimizer) -> Recommendation | None:

@@ -1,6 +1,7 @@
 """``infgp run``: budgets, resuming, killing, errors in one line, no passwords."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, hide_password, name_of, open_study
 from infgp.app.workers import Answer
-from infgp.optuna import InfGPSampler, distributions
+from infgp.optuna import BEST_EXPECTED, InfGPSampler, distributions
 
 OBJECTIVE = """
 import ctypes, multiprocessing, os, signal, subprocess, time
@@ -825,6 +826,17 @@ def test_names_that_look_like_markup(monkeypatch, capsys, terminal):
     assert f"[red]k\\x1b={MARKUP}" in out
     assert "[2J" not in out.replace("\\x1b[2J", "")
     assert f"[bold]{MARKUP}: 3 of 3" in out or not terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_best_expected_value_so_far_is_shown(monkeypatch, capsys, terminal):
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(command("f", 8, "--minimize")) == 0
+    shown = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().out).split())  # lines are folded
+    said = re.findall(r"best expected so far (\S+)\)", shown)
+    (*_, last) = optuna.load_study(study_name="objective:f", storage=URL).trials
+    assert float(said[-1]) == pytest.approx(last.user_attrs[BEST_EXPECTED], rel=1e-3)
 
 
 def test_the_table_on_a_terminal(monkeypatch, capsys):

@@ -16,11 +16,11 @@ from typing import NoReturn
 import numpy as np
 
 from infgp.app.objective import NO_PRESET
-from infgp.app.text import printable
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, check_int, require
 from infgp.predict.functionals import OUTLIERS
+from infgp.printing import printable
 from infgp.search.presets import PRESETS
 from infgp.search.proposal import DEFAULT_GOAL, GOALS
 

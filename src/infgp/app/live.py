@@ -5,16 +5,17 @@ from __future__ import annotations
 import select
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from infgp.app.launch import Listener, Progress, counts
 from infgp.app.storage import Plan
-from infgp.app.text import printable, shorten
+from infgp.app.text import shorten
 from infgp.errors import InfGPError, require
-from infgp.optuna import OFF_SURFACE
+from infgp.optuna import BEST_EXPECTED, OFF_SURFACE
+from infgp.printing import brief, printable
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -66,7 +67,8 @@ class _Lines:
         if progress.finished is not None:
             self._done += counts(progress.finished)
             number, cells = progress.finished.number, _cells(progress.finished)
-            print(f"[{self._done}/{self._plan.trials}] trial {number}: {' '.join(cells)}", flush=True)
+            best = _so_far([progress.finished])
+            print(f"[{self._done}/{self._plan.trials}] trial {number}: {' '.join(cells)}{best}", flush=True)
         if progress.note and progress.note != self._note:
             print(f"({progress.note})", flush=True)
         self._note = progress.note
@@ -94,8 +96,14 @@ def table(plan: Plan, progress: Progress) -> Any:
         out.add_column(heading)
     for trial in progress.trials[-ROWS:]:
         out.add_row(*map(Text, (str(trial.number), *_cells(trial))))
-    out.caption = Text(progress.note)
+    out.caption = Text(progress.note + _so_far(progress.trials))
     return out
+
+
+def _so_far(trials: Sequence[FrozenTrial]) -> str:
+    """The best expected value so far, as the last of the trials that know it has it; nothing before the design ends."""
+    known = [trial.user_attrs[BEST_EXPECTED] for trial in trials if BEST_EXPECTED in trial.user_attrs]
+    return f" (best expected so far {brief(float(known[-1]))})" if known else ""
 
 
 def _cells(trial: FrozenTrial) -> tuple[str, str, str]:
@@ -119,16 +127,16 @@ def conclude(study: Study) -> str:
     lines = ["  " + shorten(f"{name} = {value!r}") for name, value in found.point.items()]
     ignored = " They are ignored." if found.outliers == "ignore" else ""
     lines.append(
-        f"{found.n_off_surface} of {found.n_rewards} rewards lie off the dominant surface.{ignored} Counting what the "
-        f"surfaces leave over changes the {found.objective} here by {found.off_surface_effect:+.2g}."
+        f"{found.n_off_surface} of {found.n_rewards} {found.noun}s lie off the dominant surface.{ignored} Counting "
+        f"what the surfaces leave over changes the {found.objective} here by {found.off_surface_effect:+.2g}."
     )
     if found.otherwise is not None:
         now, other = ("counted", "ignore") if found.outliers == "count" else ("ignored", "count")
         point = ", ".join(f"{name} = {value!r}" for name, value in found.otherwise.items())
         lines.append(
-            f"Warning: rewards off the surfaces are {now}, and they decide the recommendation. With --outliers {other} "
-            f"this point would be better: {shorten(point)}. Count them if they can happen again, ignore them if they "
-            "are errors."
+            f"Warning: {found.noun}s off the surfaces are {now}, and they decide the recommendation. With --outliers "
+            f"{other} this point would be better: {shorten(point)}. Count them if they can happen again, ignore them "
+            "if they are errors."
         )
     if study.sampler.fallbacks:
         lines.append(f"In this run the model failed {study.sampler.fallbacks} times; a random point was used then.")

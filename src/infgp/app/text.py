@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
+from infgp.printing import printable
+
 #: Characters of a message that are shown and stored.
 LONGEST = 300
-
-
-def printable(text: str) -> str:
-    r"""`text` in one line; characters that would move the cursor, or change colours, are spelt out.
-
-    Examples
-    --------
-    >>> printable("two\nlines, and a bell: \a")
-    'two lines, and a bell: \\x07'
-    """
-    line = " ".join(text.split())
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
 
 
 def shorten(text: str, length: int = LONGEST) -> str:

@@ -21,6 +21,7 @@ from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.law import Law
 from infgp.predict.mixture import Mixture
+from infgp.printing import noun
 
 #: Names of objectives that come with a number: a level, a share, a threshold.
 WITH_NUMBER = ("quantile", "cvar", "probability")
@@ -91,13 +92,18 @@ class Objective:
         return "mean" if self.kind == "mean" else [self.kind, self.number]
 
     def __str__(self) -> str:
+        return self.in_words()
+
+    def in_words(self, sign: float = 1.0) -> str:
+        """What it is, of rewards, or of costs where the sign is −1."""
+        what = noun(sign)
         if self.kind == "mean":
-            return "expected reward"
+            return f"expected {what}"
         if self.kind == "probability":
             return f"chance of beating {self.number:g}"
         if self.kind == "cvar":
-            return f"mean of the worst {100.0 * self.number:g} % of the rewards"
-        return "median reward" if self.number == 0.5 else f"{100.0 * self.number:g} % quantile of the reward"
+            return f"mean of the worst {100.0 * self.number:g} % of the {what}s"
+        return f"median {what}" if self.number == 0.5 else f"{100.0 * self.number:g} % quantile of the {what}"
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,8 @@ class Aim:
         return replace(self, rewards=own, common=None if self.common == own else self.common)
 
     def __str__(self) -> str:
-        return "reward on the dominant surface" if self.target == "main" else str(self.objective)
+        main = f"{noun(self.sign)} on the dominant surface"
+        return main if self.target == "main" else self.objective.in_words(self.sign)
 
     @property
     def weights(self) -> str:

@@ -13,14 +13,15 @@ from scipy.special import ndtr
 from infgp.core.linalg import FloatArray
 from infgp.core.rewardmap import RewardMap
 from infgp.errors import InvalidInputError, check_int
+from infgp.predict.lawtext import PrintedLaw
 from infgp.predict.mixture import Mixture
 
 #: Largest number of components, over all points, whose moments are computed at once.
 BLOCK = 100_000
 
 
-@dataclass(frozen=True, eq=False)
-class Law:
+@dataclass(frozen=True, eq=False, repr=False)
+class Law(PrintedLaw):
     """Law of a further reward at each of m points, noise included, averaged over the posterior.
 
     Rewards have the units and the sign in which they are told. High rewards are good ones, and low ones in a search
@@ -58,9 +59,6 @@ class Law:
     mixture: Mixture
     rewards: RewardMap
     sign: float = 1.0
-
-    def __repr__(self) -> str:
-        return f"<Law of a further reward at {len(self)} points>"
 
     def __len__(self) -> int:
         return int(self.mixture.means.shape[0])

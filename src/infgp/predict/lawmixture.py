@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from infgp.core.linalg import FloatArray
 from infgp.errors import check_int
 from infgp.predict.law import Law, as_generator
+from infgp.predict.lawtext import PrintedLaw
 
 #: Number of bisections to a quantile: more than the digits of a float.
 BISECTIONS = 100
 
 
-@dataclass(frozen=True, eq=False)
-class LawMixture:
+@dataclass(frozen=True, eq=False, repr=False)
+class LawMixture(PrintedLaw):
     """Mixture of the laws that groups of posterior states have; it has the methods of :class:`Law`.
 
     Each law has its own map to the user's units, and all is put together there: means are means of means that were
@@ -44,11 +45,13 @@ class LawMixture:
     laws: Sequence[Law]
     shares: FloatArray
 
-    def __repr__(self) -> str:
-        return f"<LawMixture of a further reward at {len(self)} points>"
-
     def __len__(self) -> int:
         return len(self.laws[0])
+
+    @property
+    def sign(self) -> float:
+        """1, or −1 for a search that minimises."""
+        return self.laws[0].sign
 
     def _mean(self, values: Sequence[FloatArray]) -> FloatArray:
         return np.asarray(np.tensordot(self.shares, np.array(values), axes=1))

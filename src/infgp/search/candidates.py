@@ -10,6 +10,7 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.predict.mixture import off_surface_probability
 from infgp.predict.objectives import MeanObjective
+from infgp.printing import brief, brief_point, text_table
 from infgp.search.acquisition import anticipate
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.recommending import Chosen, evaluated_at
@@ -66,12 +67,11 @@ class Candidates(tuple[Candidate, ...]):
         levels = [f"{100.0 * q:g} % below" for q in QUANTILES]
         rows = [["P(best)", "objective", *levels, "rewards", "off surface", "point"]]
         for row in self:
-            cells = [f"{100.0 * row.probability:.0f} %", f"{row.mean:.4g} ± {row.std:.2g}"]
-            cells += [f"{value:.4g}" for value in row.quantiles.values()]
+            cells = [f"{100.0 * row.probability:.0f} %", f"{brief(row.mean)} ± {row.std:.2g}"]
+            cells += [brief(value) for value in row.quantiles.values()]
             mark = " (recommended)" if row.recommended else ""
-            rows.append([*cells, str(row.n_rewards), str(row.n_off_surface), f"{row.point}{mark}"])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+            rows.append([*cells, str(row.n_rewards), str(row.n_off_surface), f"{brief_point(row.point)}{mark}"])
+        return text_table(rows)
 
 
 def contenders(chosen: Chosen) -> FloatArray:

@@ -24,15 +24,17 @@ from infgp.predict.functionals import Objective, ObjectiveLike
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
 from infgp.predict.objectives import MeanObjective
-from infgp.search import recommending, saved
+from infgp.printing import html_table, text_table
+from infgp.search import frames, printed, recommending, saved
 from infgp.search import regret as regrets
 from infgp.search.candidates import Candidates, rank, second_look
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain, check_sampler
 from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
 from infgp.search.presets import takes_preset
 from infgp.search.proposal import DEFAULT_GOAL, Exploration, Proposal, Strategy, propose
-from infgp.search.recommending import Chosen, evaluated_at
+from infgp.search.recommending import BestExpected, Chosen, evaluated_at
 from infgp.search.regret import Regret
+from infgp.search.several import Aimed
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Parameter, Point, Space
 
@@ -232,6 +234,15 @@ class Optimizer:
         self.renew_locks()
         renew_after_fork(self)
 
+    def __repr__(self) -> str:
+        return printed.one_line(self)
+
+    def __str__(self) -> str:
+        return text_table(printed.rows(self))
+
+    def _repr_html_(self) -> str:
+        return html_table("Optimizer", printed.rows(self))
+
     # --- Ask and tell ------------------------------------------------------------------------------------------------
 
     @overload
@@ -347,6 +358,41 @@ class Optimizer:
         >>> optimizer.best_observed.point
         {'x': 0.5}
         """
+        self._record([self._checked(point, value, noise_variance, constraints)])
+
+    def tell_many(
+        self,
+        points: Any,
+        values: Any,
+        noise_variances: Any = None,
+        constraints: Any = None,
+    ) -> None:
+        """Report the rewards of many points at once: all of them or, where anything is wrong with one, none.
+
+        Parameters
+        ----------
+        points : sequence of points, or pandas.DataFrame
+            A frame has a column for each parameter; other columns are not read. A missing value stands for the option
+            None, or for a parameter that does not apply to the point.
+        values : sequence, or pandas.Series or DataFrame
+            For each point what :meth:`tell` takes; with several objectives a frame has a column for each.
+        noise_variances : sequence of float or None, optional
+        constraints : sequence of what :meth:`tell` takes, or pandas.DataFrame, optional
+            The columns of a frame are named as the constraints, with or without ``constraint:`` before the name.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)})
+        >>> optimizer.tell_many([{"x": 0.5}, {"x": 0.6}], [1.0, None])
+        >>> optimizer.counts
+        (2, 1)
+        """
+        rows = frames.rows_to_tell(self.space, points, values, noise_variances, constraints)
+        self._record([self._checked(*row) for row in rows])
+
+    def _checked(self, point: Any, value: Any, noise_variance: Any, constraints: Any) -> tuple[Observation, FloatArray]:
+        """An entry of the log, or an error."""
         valid = self.space.validate(point)
         variance = float(check_variances(None if noise_variance is None else [noise_variance], 1)[0])
         if variance and len(self.directions) > 1:
@@ -356,13 +402,21 @@ class Optimizer:
         observation = Observation(
             valid, checked_values(value, len(self.directions)), variance, checked_constraints(constraints)
         )
-        encoded, key = self.space.to_unit([valid])[0], self.space.key(valid)
+        return observation, self.space.to_unit([valid])[0]
+
+    def _record(self, entries: Log) -> None:
+        """Add entries to the log, and take their points off the pending ones."""
+        keys = [self.space.key(observation.point) for observation, _ in entries]
         with self._lock:
-            now = self._standing
-            match = next((i for i, p in enumerate(now.pending) if self.space.key(p) == key), len(now.pending))
+            now, pending = self._standing, list(self._standing.pending)
+            waiting = [self.space.key(p) for p in pending] if pending else []
+            for key in keys:
+                if key in waiting:
+                    index = waiting.index(key)
+                    del waiting[index], pending[index]
             del self._log[now.told :]  # left by a tell that was interrupted
-            self._log.append((observation, encoded))
-            self._standing = replace(now, told=now.told + 1, pending=now.pending[:match] + now.pending[match + 1 :])
+            self._log.extend(entries)
+            self._standing = replace(now, told=now.told + len(entries), pending=tuple(pending))
 
     def withdraw(self, point: Mapping[str, object]) -> None:
         """Take a point that will not be evaluated off the pending ones (the latest, if it is pending several times).
@@ -393,6 +447,11 @@ class Optimizer:
         """
         self._entropy = _entropy(seed)
         self._known = {}
+
+    @property
+    def setup(self) -> Setup:
+        """What the search is set up to do, as plain data."""
+        return self._setup
 
     @property
     def space(self) -> Space:
@@ -516,6 +575,26 @@ class Optimizer:
         with one_blas_thread():
             belief, chosen = self._choose("recommend")
             return recommending.recommend(self._setup, belief.log, chosen)
+
+    def best_expected(self) -> BestExpected:
+        """The evaluated point with the best objective, as the next suggestion sees it: for progress bars.
+
+        The sweeps that it takes are those of the next :meth:`ask`, which need not make them again.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, -(x - 0.5) ** 2)
+        >>> optimizer.best_expected().index in (2, 3)
+        True
+        """
+        self._single("best_expected")
+        learned = self.learned()
+        done = [o.feasible for o, _ in self._told() if o.values is not None]
+        with one_blas_thread():
+            return recommending.best_expected(self._setup.strategy.aims([learned])[0], done[: learned.data.y.size])
 
     def regret(self) -> Regret:
         """What is still to be gained: the law of the best objective anywhere less that of the recommended point.
@@ -677,6 +756,59 @@ class Optimizer:
             raise InvalidInputError("Nothing is known yet: tell at least one reward first.")
         with one_blas_thread():
             return self._learn(standing, name, series)
+
+    def aimed(self, objective: int = 0) -> Aimed:
+        """What is known of an objective after the sweeps of :meth:`recommend`, and what is optimised of it.
+
+        Pictures and tables are made from it. Asking for it does not change what comes next.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, "minimize", seed=0)
+        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        ...     optimizer.tell({"x": x}, x)
+        >>> learned, aim = optimizer.aimed()
+        >>> learned.data.x.shape, str(aim)
+        ((6, 1), 'expected cost')
+        """
+        k = self._index(objective)
+        with one_blas_thread():
+            return self._setup.strategy.aims(self._believe("show", constrained=False).objectives)[k]
+
+    def to_frame(self) -> Any:
+        """Everything told as a pandas data frame, with what is believed of it; :meth:`tell_many` takes it back.
+
+        It has a column for each parameter (missing where it does not apply), and ``value`` (missing where the
+        evaluation failed), ``mean`` and ``std`` of the objective at the point, ``off_surface_probability`` of the
+        reward and, where any were told, ``noise_variance`` and ``constraint:NAME``. With several objectives the names
+        of the first four end in a colon and the index. A column that would have the name of a parameter ends in ``_``.
+
+        Raises
+        ------
+        MissingExtraError
+            Where pandas is not installed.
+
+        Examples
+        --------
+        >>> import infgp
+        >>> optimizer = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> optimizer.tell_many([{"x": 0.2}, {"x": 0.4}, {"x": 0.9}], [1.0, 2.0, None])
+        >>> frame = optimizer.to_frame()
+        >>> list(frame.columns)
+        ['x', 'value', 'mean', 'std', 'off_surface_probability']
+        >>> again = Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+        >>> again.tell_many(frame, frame["value"])
+        >>> again.observations == optimizer.observations
+        True
+        """
+        frames.check_pandas()
+        standing = self._standing
+        log, aims = self._told(standing), []
+        with one_blas_thread():
+            if any(o.values is not None for o, _ in log):
+                aims = self._setup.strategy.aims(self._believe("show", False, standing).objectives)
+            return frames.to_frame(self.space, log, aims)
 
     def _believe(self, purpose: str, constrained: bool = True, standing: Standing | None = None) -> _Belief:
         """What is known after more sweeps, which are not kept."""

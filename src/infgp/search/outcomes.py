@@ -11,6 +11,7 @@ import numpy as np
 from infgp.errors import InvalidInputError
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
+from infgp.printing import brief, brief_point, html_table, noun
 from infgp.search.learning import LARGEST
 from infgp.space import Point
 
@@ -86,6 +87,8 @@ class Recommendation:
     stand_in : (float, int) or None
         A reward that was told several times, to the last digit, and is far worse than all others, with how often: it
         may stand for failed evaluations. None if there is none.
+    direction : {"maximize", "minimize"}
+        Whether rewards are maximised or costs minimised.
     law : Law
         The law of a further reward at the point.
     """
@@ -103,20 +106,33 @@ class Recommendation:
     off_surface_effect: float = 0.0
     otherwise: Point | None = None
     stand_in: tuple[float, int] | None = None
+    direction: str = "maximize"
     law: Law | LawMixture | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def noun(self) -> str:
+        """What a value is called: a reward, or a cost where it is minimised."""
+        return noun(1.0 if self.direction == "maximize" else -1.0)
+
     def __str__(self) -> str:
-        levels = ", ".join(f"{100.0 * q:g} % below {value:.4g}" for q, value in self.quantiles.items())
-        lines = [
-            f"recommended: {self.point}",
-            f"{self.objective}: {self.mean:.4g} ± {self.std:.2g}",
-            f"a further reward: {levels}",
-            f"off the dominant surface: {self.n_off_surface} of {self.n_rewards} rewards, which change the objective "
-            f"here by {self.off_surface_effect:+.2g}",
+        return "\n".join([*(f"{name}: {text}" for name, text in self._rows()), *self.warnings])
+
+    def _repr_html_(self) -> str:
+        return html_table("Recommendation", self._rows(), self.warnings)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """What is shown, by name."""
+        levels = ", ".join(f"{100.0 * q:g} % below {brief(value)}" for q, value in self.quantiles.items())
+        off = f"{self.n_off_surface} of {self.n_rewards} {self.noun}s"
+        rows = [
+            ("recommended", brief_point(self.point)),
+            (self.objective, f"{brief(self.mean)} ± {self.std:.2g}"),
+            (f"a further {self.noun}", levels),
+            ("off the dominant surface", f"{off}, which change the objective here by {self.off_surface_effect:+.2g}"),
         ]
         if self.feasibility < 1.0:
-            lines.append(f"all constraints hold: {100.0 * self.feasibility:.0f} %")
-        return "\n".join([*lines, *self.warnings])
+            rows.append(("all constraints hold", f"{100.0 * self.feasibility:.0f} %"))
+        return rows
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -124,17 +140,18 @@ class Recommendation:
         found = []
         if self.otherwise is not None:
             now, other = ("counted", "ignore") if self.outliers == "count" else ("ignored", "count")
+            point = brief_point(self.otherwise)
             found.append(
-                f"warning: rewards off the surfaces are {now}; with outliers={other!r} {self.otherwise} would be "
+                f"warning: {self.noun}s off the surfaces are {now}; with outliers={other!r} {point} would be "
                 "better. They decide the recommendation: count them if they can happen again, ignore them if they are "
                 "errors."
             )
         if self.stand_in is not None:
             value, times = self.stand_in
             found.append(
-                f"warning: {times} rewards are exactly {value:g}, far worse than all others. If that stands for "
+                f"warning: {times} {self.noun}s are exactly {value:g}, far worse than all others. If that stands for "
                 "evaluations that failed, tell None in place of it: the search then keeps away from such points, and "
-                "they do not count in the expected reward of others."
+                f"they do not count in the expected {self.noun} of others."
             )
         return tuple(found)
 

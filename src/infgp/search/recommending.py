@@ -13,6 +13,7 @@ from infgp.core.linalg import FloatArray
 from infgp.predict.functionals import OUTLIERS, Aim
 from infgp.predict.mixture import off_surface_probability
 from infgp.predict.objectives import MeanObjective
+from infgp.printing import brief
 from infgp.search.acquisition import best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise
@@ -97,6 +98,7 @@ def recommend(setup: Setup, log: Log, chosen: Chosen) -> Recommendation:
         off_surface_effect=_effect(learned, aim, at),
         otherwise=None if other is None else evaluated_at(log, other),
         stand_in=stand_in([o.values[0] for o, _ in log if o.values is not None], aim.sign),
+        direction="maximize" if aim.sign > 0 else "minimize",
         law=law,
     )
 
@@ -140,6 +142,48 @@ def tradeoffs(log: Log, objectives: Sequence[Aimed], constraints: Sequence[Aimed
         )
         for j, i in enumerate(front)
     )
+
+
+@dataclass(frozen=True)
+class BestExpected:
+    """The evaluated point with the best objective, as it is believed at the moment.
+
+    Attributes
+    ----------
+    index : int
+        Its place among the evaluations that succeeded.
+    mean, std : float
+        Posterior mean of the objective there, and how uncertain it is.
+    objective : str
+        What is optimised, in words.
+
+    Examples
+    --------
+    >>> print(BestExpected(3, 1 / 3, 0.021, "expected reward"))
+    best expected reward 0.3333 ± 0.021
+    """
+
+    index: int
+    mean: float
+    std: float
+    objective: str
+
+    def __str__(self) -> str:
+        return f"best {self.objective} {brief(self.mean)} ± {self.std:.2g}"
+
+
+def best_expected(objective: Aimed, feasible: Sequence[bool]) -> BestExpected:
+    """The best of the evaluated points at which no constraint was violated, or of all if there is none.
+
+    It costs no sweeps, and is what progress bars and histories show; :func:`chosen_point` looks everywhere.
+    """
+    learned, aim = objective
+    mean = MeanObjective.of(learned.draws, aim)
+    values = mean(learned.data.x)
+    allowed = np.array(feasible, dtype=bool)
+    best = int(np.argmax(np.where(allowed, values, -np.inf) if allowed.any() else values))
+    value, std = mean.moments(learned.data.x[[best]])
+    return BestExpected(best, float(value[0]), float(std[0]), str(aim))
 
 
 def evaluated_at(log: Log, u: FloatArray) -> Point:

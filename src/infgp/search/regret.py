@@ -16,6 +16,7 @@ from infgp.core.linalg import FloatArray
 from infgp.core.partition import IntArray
 from infgp.errors import InvalidInputError, check_int
 from infgp.predict.bundles import Bundle, draw_bundle
+from infgp.printing import brief_point
 from infgp.search.acquisition import anticipate, best_of
 from infgp.search.maximise import candidates, climb, spread_best
 from infgp.search.recommending import Chosen
@@ -150,7 +151,10 @@ class Regret:
         return best / (1.0 - (1.0 - 1.0 / steps) ** steps)
 
     def __str__(self) -> str:
-        lines = [f"recommended: {self.point}", f"regret of the {self.objective} there, {self.n_draws} draws:"]
+        lines = [
+            f"recommended: {brief_point(self.point)}",
+            f"regret of the {self.objective} there, {self.n_draws} draws:",
+        ]
         lines.append(f"  mean {self.mean:.3g} ± {self.mean_error:.1g}")
         lines += [
             f"  {100.0 * q:g} % below {self.quantile(q):.3g} ± {self.quantile_error(q):.1g}" for q in (0.5, 0.9, 0.95)

@@ -1,4 +1,4 @@
-"""Pictures (needs the extra ``plot``)."""
+"""Pictures of `infgp demo`, and of one GP beside the ∞-GP, written to files."""
 
 from __future__ import annotations
 
@@ -9,23 +9,13 @@ import numpy as np
 
 from infgp.core.linalg import FloatArray
 from infgp.errors import require
+from infgp.plot.style import BLUE, GREY, INK, ORANGE, RED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from infgp.app.demo import DemoRun
     from infgp.estimator import InfiniteGP
-
-#: Colour of the truth.
-INK = "#222222"
-#: Colour of observations, and of the first run in a comparison.
-GREY = "#8a8a8a"
-#: Colour of what the model believes.
-BLUE = "#1f5fa8"
-#: Colour of recommendations and of observations off the main surface.
-RED = "#c0392b"
-#: Colour of rewards outside the picture.
-ORANGE = "#e08e0b"
 
 
 def compare_fits(

@@ -1,0 +1,188 @@
+"""Observations as a pandas data frame, and back (needs the extra ``frame``)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from infgp.errors import InvalidInputError, require
+from infgp.predict.mixture import off_surface_probability
+from infgp.predict.objectives import MeanObjective
+from infgp.search.outcomes import Observation
+from infgp.search.several import Aimed
+from infgp.search.standing import CONSTRAINT, Log
+from infgp.space import Choice, Int, Parameter, Space
+
+
+def check_pandas() -> None:
+    """Raise, and say which extra brings it, where pandas is not installed."""
+    require("pandas", "frame")
+
+
+# --- To a frame ------------------------------------------------------------------------------------------------------
+
+
+def evaluations(space: Space, observations: Sequence[Observation]) -> Any:
+    """What was told: a column for each parameter and ``value``, or ``value:0`` and so on for several objectives.
+
+    Integers stay integers, options are what they are, and what does not apply or has failed is missing.
+
+    Examples
+    --------
+    >>> from infgp.space import Float
+    >>> evaluations(Space.of({"x": Float(0, 1)}), [Observation({"x": 0.5}, (2.0,)), Observation({"x": 0.6}, None)])
+         x  value
+    0  0.5    2.0
+    1  0.6    NaN
+    """
+    pandas = require("pandas", "frame")
+    frame = pandas.DataFrame(index=range(len(observations)))
+    for name, parameter in zip(space.names, space.parameters, strict=True):
+        frame[name] = _column(pandas, parameter, [o.point.get(name) for o in observations])
+    count = max((len(o.values) for o in observations if o.values is not None), default=1)
+    for k in range(count):
+        values = [np.nan if o.values is None else o.values[k] for o in observations]
+        frame[_free("value", k, count, space)] = np.array(values, dtype=float)
+    return frame
+
+
+def to_frame(space: Space, log: Log, objectives: Sequence[Aimed]) -> Any:
+    """What was told, and what is believed of it; the objectives are as they are known, or there are none yet."""
+    observations = [observation for observation, _ in log]
+    frame = evaluations(space, observations)
+    inputs = np.array([u for _, u in log]).reshape(-1, space.d)
+    done, count = np.array([o.values is not None for o in observations], dtype=bool), max(len(objectives), 1)
+    for k in range(count):
+        mean, std, off = (np.full(len(log), np.nan) for _ in range(3))
+        if objectives:
+            learned, aim = objectives[k]
+            mean, std = MeanObjective.of(learned.draws, aim).moments(inputs)
+            off[done] = off_surface_probability(learned.draws)
+        for name, column in (("mean", mean), ("std", std), ("off_surface_probability", off)):
+            frame[_free(name, k, count, space)] = column
+    if any(o.noise_variance for o in observations):
+        frame[_free("noise_variance", 0, 1, space)] = [o.noise_variance for o in observations]
+    for name in dict.fromkeys(name for o in observations for name in o.constraints):
+        limits = [o.constraints.get(name, np.nan) for o in observations]
+        frame[_free(CONSTRAINT + name, 0, 1, space)] = np.array(limits, dtype=float)
+    return frame
+
+
+def _column(pandas: Any, parameter: Parameter, values: Sequence[object]) -> Any:
+    """A column that holds the values as they are: floats, integers (nullable where some are missing), or objects."""
+    if isinstance(parameter, Choice):
+        return pandas.Series(values, dtype=object)
+    if isinstance(parameter, Int):
+        return pandas.Series(values, dtype="Int64" if None in values else "int64")
+    return pandas.Series([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _free(name: str, k: int, count: int, space: Space) -> str:
+    """The name of a column for objective k, which no parameter has."""
+    out = name if count == 1 else f"{name}:{k}"
+    while out in space.names:
+        out += "_"
+    return out
+
+
+# --- From a frame ----------------------------------------------------------------------------------------------------
+
+
+def rows_to_tell(
+    space: Space, points: Any, values: Any, noise_variances: Any = None, constraints: Any = None
+) -> list[tuple[Any, Any, Any, Any]]:
+    """The arguments of `Optimizer.tell` for each point; raises unless there are as many of each.
+
+    Examples
+    --------
+    >>> from infgp.space import Float
+    >>> rows_to_tell(Space.of({"x": Float(0, 1)}), [{"x": 0.5}], [2.0])
+    [({'x': 0.5}, 2.0, None, None)]
+    """
+    at = _points(space, points) if _is_frame(points) else _listed("points", points)
+    parts = [
+        [_restored(row) for row in _listed("values", values)],
+        [None] * len(at)
+        if noise_variances is None
+        else [_none(v) for v in _listed("noise_variances", noise_variances)],
+        [None] * len(at) if constraints is None else _constraints(constraints),
+    ]
+    for name, part in zip(("values", "noise_variances", "constraints"), parts, strict=True):
+        if len(part) != len(at):
+            raise InvalidInputError(f"There are {len(at)} points, but {len(part)} {name}; give one for each point.")
+    return list(zip(at, *parts, strict=True))
+
+
+def _is_frame(value: Any) -> bool:
+    """Whether it is a data frame; where pandas was never imported, nothing is."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """The entries of a sequence, or the rows of a frame or of a table."""
+    if _is_frame(values):
+        return [list(row) for row in values.itertuples(index=False, name=None)]
+    if isinstance(values, Mapping | str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"{name} must be a sequence with an entry for each point, but got {values!r}.")
+    return list(values)
+
+
+def _missing(value: Any) -> bool:
+    """Whether a cell of a frame is empty: None, NaN, or pandas' NA."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
+def _none(value: Any) -> Any:
+    return None if _missing(value) else value
+
+
+def _restored(value: Any) -> Any:
+    """A value, or the values of several objectives, with None for a failed evaluation."""
+    if isinstance(value, list | tuple):
+        return None if any(map(_missing, value)) else value
+    return _none(value)
+
+
+def _points(space: Space, frame: Any) -> list[dict[str, Any]]:
+    """The points of a frame; `Space.validate` says what is wrong with them."""
+    names = [name for name in space.names if name in frame.columns]
+    doubled = [name for name in names if list(frame.columns).count(name) > 1]
+    if doubled:
+        raise InvalidInputError(f"The frame has two columns {doubled[0]!r}; rename or remove one.")
+    columns = {name: list(frame[name].astype(object)) for name in names}
+    return [_point(space, {name: column[i] for name, column in columns.items()}) for i in range(len(frame))]
+
+
+def _point(space: Space, cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The point of a row: what is missing is the option None where that is one, and does not apply otherwise."""
+
+    def value(name: str, parameter: Parameter) -> Any:
+        cell = cells.get(name)
+        if not isinstance(parameter, Choice):
+            return _none(cell)
+        return None if _missing(cell) else _option(parameter, cell)
+
+    options = dict(zip(space.names, space.parameters, strict=True))
+    point = {name: value(name, options[name]) for name, cell in cells.items() if not _missing(cell)}
+    for name, found in space.assemble(value).items():
+        parameter = options[name]
+        if found is None and name in cells and isinstance(parameter, Choice) and None in parameter.options:
+            point[name] = None
+    return {name: point[name] for name in space.names if name in point}
+
+
+def _option(parameter: Choice, cell: Any) -> Any:
+    """The option that a cell equals, since frames turn 1 into 1.0; the cell itself where it equals none."""
+    return next((option for option in parameter.options if option is not None and option == cell), cell)
+
+
+def _constraints(values: Any) -> list[Any]:
+    if not _is_frame(values):
+        return _listed("constraints", values)
+    names = [str(name).removeprefix(CONSTRAINT) for name in values.columns]
+    rows = (zip(names, row, strict=True) for row in _listed("constraints", values))
+    return [{name: value for name, value in row if not _missing(value)} for row in rows]
