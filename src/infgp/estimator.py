@@ -556,6 +556,30 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         variables["labels"] = np.stack([[s.labels for s in c.states] for c in self.chains_])
         return arviz.from_dict(posterior=variables)
 
+    def posterior_draws(self) -> tuple[list[Conditioned], list[RewardMap], InputScale, RewardScale]:
+        """The kept states with the data, for code that computes other things from them than this class does.
+
+        Returns
+        -------
+        draws : list of Conditioned
+            As laws of further rewards use them.
+        maps : list of RewardMap
+            For each draw, the map from its rewards to those in the units of y.
+        inputs : InputScale
+        rewards : RewardScale
+
+        Examples
+        --------
+        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
+        >>> draws, maps, inputs, rewards = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).posterior_draws()
+        >>> len(draws), rewards.location
+        (4, 2.0)
+        """
+        check_is_fitted(self)
+        draws = list(self._draws())
+        maps = [self._map(given.state.warp) for given in draws]
+        return draws, maps, self._input_scale, self._reward_scale
+
     def _draws(self, warp: int | None = None) -> Iterator[Conditioned]:
         """The kept states, or those with one warp, one at a time: all their factors might not fit into memory."""
         model = self._model_.for_laws()

@@ -1,0 +1,357 @@
+"""A model of BoTorch whose posterior is a mixture over the draws of an `InfiniteGP`."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from botorch.models.model import FantasizeMixin, Model
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.posteriors import Posterior
+from botorch.posteriors.fully_bayesian import MCMC_DIM, GaussianMixturePosterior
+from gpytorch.distributions import MultivariateNormal
+from torch import Tensor
+
+from infgp.botorch.law import ExpectedReward
+from infgp.core.linalg import one_blas_thread
+from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.estimator import InfiniteGP
+from infgp.predict.functionals import OUTLIERS
+
+#: Draws kept from each chain, unless the user says otherwise: acquisition functions cost in proportion to them.
+DRAWS = 8
+#: Sweeps for each kept draw, unless the user says otherwise.
+THIN = 8
+#: Sweeps of each chain before the first kept draw where the chains of an earlier model go on.
+REFIT_WARMUP = 40
+
+
+class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
+    """The ∞-GP as a BoTorch model of the expected reward: fully Bayesian, fitted when it is made.
+
+    `posterior` has one Gaussian law for each posterior draw of an :class:`infgp.InfiniteGP`, in a batch dimension of
+    its own as BoTorch's fully Bayesian models have it. Acquisition functions average over it. With
+    ``outliers="count"``, mean and variance over the draws are those of ``InfiniteGP.predict``.
+
+    Parameters
+    ----------
+    train_X : Tensor, shape (n, d)
+        Inputs in any units, as float64.
+    train_Y : Tensor, shape (n, 1)
+        Rewards in any units, to be maximised by the usual acquisition functions. For several outcomes, make a
+        `botorch.models.ModelList` of one model for each.
+    train_Yvar : Tensor, shape (n, 1), optional
+        Known noise variances, as for `InfiniteGP.fit`.
+    outliers : {"count", "ignore"}, default="ignore"
+        Whether rewards that fit no surface count in the expected reward. With ``"ignore"``, surfaces that are rare,
+        dominate nowhere and are flat are set aside (:class:`infgp.predict.targets.TargetWeights`), and so is a surface
+        that no reward lies on yet. With ``"count"``, one gross outlier makes the expected reward uncertain everywhere.
+    input_transform, outcome_transform : BoTorch transforms, optional
+        The model has units of its own and needs neither of them.
+    random_state : int, numpy.random.Generator or None, default=None
+        Source of all randomness of the fit.
+    **options
+        Those of :class:`infgp.InfiniteGP`. Defaults differ in ``n_samples=8`` and ``thin=8``: with the two chains there
+        are 16 draws.
+
+    Attributes
+    ----------
+    regressor : InfiniteGP
+        The fitted estimator, in the units after the transforms.
+    num_outputs : int
+        1.
+    batch_shape : torch.Size
+        The number of draws, after the batch shape of observations that the model was conditioned on.
+
+    Examples
+    --------
+    >>> import torch
+    >>> X = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)[:, None]
+    >>> Y = (6.0 * X).sin()
+    >>> model = InfGPModel(X, Y, random_state=0, n_warmup=30, n_samples=4)
+    >>> posterior = model.posterior(torch.tensor([[[0.31]], [[0.52]]], dtype=torch.float64))
+    >>> posterior.mean.shape, posterior.mixture_mean.shape
+    (torch.Size([2, 8, 1, 1]), torch.Size([2, 1, 1]))
+    """
+
+    _is_ensemble = True
+    likelihood = None
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        *,
+        outliers: str = "ignore",
+        input_transform: InputTransform | None = None,
+        outcome_transform: OutcomeTransform | None = None,
+        random_state: int | np.random.Generator | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        check_choice("outliers", outliers, OUTLIERS)
+        known = InfiniteGP().get_params().keys() - {"random_state"}
+        if options.keys() - known:
+            raise InvalidInputError(
+                f"{sorted(options.keys() - known)} are no options of InfGPModel or InfiniteGP; known are {sorted(known)}."
+            )
+        _check_data(train_X, train_Y, train_Yvar)
+        if input_transform is not None:
+            self.input_transform = input_transform.to(train_X)
+        if outcome_transform is not None:
+            self.outcome_transform = outcome_transform.train()
+        options = {"n_samples": DRAWS, "thin": THIN, **options}
+        self.outliers = outliers
+        self._extra: _Extra | None = None
+        self._fit(InfiniteGP(**options, random_state=random_state), train_X, train_Y, train_Yvar)
+        self.eval()
+
+    # --- Fitting -----------------------------------------------------------------------------------------------------
+
+    def _fit(self, regressor: InfiniteGP, X: Tensor, Y: Tensor, Yvar: Tensor | None) -> None:
+        """Fit to data in the user's units, by transforms that learn if they are in training mode."""
+        with torch.no_grad():
+            inputs = self.input_transform.preprocess_transform(X) if hasattr(self, "input_transform") else X
+            rewards, variances = Y, Yvar
+            if hasattr(self, "outcome_transform"):
+                rewards, variances = self.outcome_transform(Y, Yvar, X=inputs)
+        noise = None if variances is None else variances[:, 0].numpy()
+        regressor.fit(inputs.numpy(), rewards[:, 0].numpy(), noise)
+        target = "mean" if self.outliers == "count" else "expected"
+        with one_blas_thread():
+            self._law = ExpectedReward.of(*regressor.posterior_draws(), target)
+        self.regressor, self.train_inputs, self.train_targets, self.train_Yvar = regressor, (X,), Y[:, 0], Yvar
+
+    def refit(
+        self, train_X: Tensor, train_Y: Tensor, train_Yvar: Tensor | None = None, n_warmup: int = REFIT_WARMUP
+    ) -> InfGPModel:
+        """A model of the same data with more of it at the end, whose chains go on from where those of this model ended.
+
+        Transforms stay as they were learned. This model, too, stays as it is.
+
+        Parameters
+        ----------
+        train_X, train_Y, train_Yvar : Tensors, shapes (n, d), (n, 1), (n, 1)
+            All data, the data of this model first.
+        n_warmup : int, default=40
+            Sweeps of each chain before the first kept draw.
+
+        Examples
+        --------
+        >>> import torch
+        >>> X = torch.linspace(0.0, 1.0, 9, dtype=torch.float64)[:, None]
+        >>> model = InfGPModel(X[:8], X[:8], random_state=0, n_warmup=30, n_samples=4)
+        >>> model.refit(X, X).train_targets.shape
+        torch.Size([9])
+        """
+        check_int("n_warmup", n_warmup, 0)
+        _check_data(train_X, train_Y, train_Yvar)
+        n, pairs = len(self.train_targets), [(self.train_inputs[0], train_X), (self.train_targets, train_Y[:, 0])]
+        if train_Yvar is not None and self.train_Yvar is not None:
+            pairs.append((self.train_Yvar, train_Yvar))
+        if (train_Yvar is None) != (self.train_Yvar is None) or not all(torch.equal(a, b[:n]) for a, b in pairs):
+            raise InvalidInputError(
+                f"The data of a refit must begin with the {n} observations of the model; make a new InfGPModel for others."
+            )
+        regressor = copy.copy(self.regressor).set_params(warm_start=True, n_warmup=n_warmup)
+        other = copy.copy(self)
+        other._extra = None
+        other._fit(regressor, train_X, train_Y, train_Yvar)
+        return other
+
+    # --- What BoTorch asks for ---------------------------------------------------------------------------------------
+
+    @property
+    def num_outputs(self) -> int:
+        """Number of outcomes."""
+        return 1
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        """Batch shape of the model: the number of draws comes last."""
+        batch = torch.Size() if self._extra is None else self._extra.batch_shape
+        return torch.Size([*batch, self._law.size])
+
+    def subset_output(self, idcs: list[int]) -> InfGPModel:
+        """The model itself, which has one outcome."""
+        if any(k not in (0, -1) for k in idcs) or len(idcs) != 1:
+            raise InvalidInputError(f"An InfGPModel has one outcome, number 0, but outcomes {idcs} were asked for.")
+        return self
+
+    def posterior(
+        self,
+        X: Tensor,
+        output_indices: list[int] | None = None,
+        observation_noise: bool | Tensor = False,
+        posterior_transform: Any = None,
+    ) -> Posterior:
+        """The law of the expected reward at X, or of further rewards, jointly at the q points of each batch.
+
+        Parameters
+        ----------
+        X : Tensor, shape (..., q, d)
+        output_indices : list of int, optional
+            ``[0]`` or None.
+        observation_noise : bool or Tensor, default=False
+            With True, the law of further rewards, by the two moments that they have given a draw: noise about the
+            surfaces, and which of the surfaces a reward lies on. A tensor of shape (..., q, 1), in the units after an
+            outcome transform, has the variances to be added in their place.
+        posterior_transform : PosteriorTransform, optional
+
+        Returns
+        -------
+        GaussianMixturePosterior, or what an outcome transform that is not linear makes of it
+            Of shape (..., draws, q, 1).
+
+        Examples
+        --------
+        >>> import torch
+        >>> X = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)[:, None]
+        >>> model = InfGPModel(X, X, random_state=0, n_warmup=30, n_samples=4)
+        >>> surer, reward = model.posterior(X[:2]), model.posterior(X[:2], observation_noise=True)
+        >>> bool((surer.mixture_variance < reward.mixture_variance).all())
+        True
+        """
+        if output_indices is not None:
+            self.subset_output(output_indices)
+        at = self.transform_inputs(X)
+        if at.dtype != torch.float64 or at.ndim < 2 or at.shape[-1] != self.regressor.n_features_in_:
+            raise InvalidInputError(
+                f"X must be a float64 tensor of shape (..., q, {self.regressor.n_features_in_}), but has shape "
+                f"{tuple(at.shape)} and type {at.dtype}."
+            )
+        if self._extra is None:
+            mean, covariance, noise = self._law(at)
+        else:
+            mean, covariance, noise = self._extra.update(self._law, at)
+        if isinstance(observation_noise, Tensor):
+            covariance = covariance + torch.diag_embed(_by_draw(observation_noise, at).expand_as(mean))
+        elif observation_noise:
+            covariance = covariance + torch.diag_embed(noise)
+        posterior: Any = GaussianMixturePosterior(MultivariateNormal(mean, covariance))
+        if hasattr(self, "outcome_transform"):
+            posterior = self.outcome_transform.untransform_posterior(posterior, X=at)
+        return posterior if posterior_transform is None else posterior_transform(posterior=posterior, X=X)
+
+    def condition_on_observations(
+        self, X: Tensor, Y: Tensor, noise: Tensor | None = None, **kwargs: Any
+    ) -> InfGPModel:
+        """The model given further rewards, for fantasies and pending points; gradients with respect to both go through.
+
+        Given a draw, f is a Gaussian process, and a further reward has mean f and the noise of `posterior` with
+        ``observation_noise=True``. The law of f is updated as if that noise were Gaussian: the best linear update, and
+        the one under which the mean over fantasies is the mean before. The draws, their labels and their weights stay
+        as they are, so an outlier among the rewards is not recognised. For rewards that were observed, use
+        :meth:`refit`.
+
+        Parameters
+        ----------
+        X : Tensor, shape (..., n, d)
+        Y : Tensor, shape (..., n, 1), or (..., draws, n, 1) with more dimensions than X
+            Rewards, the same for all draws or one for each, as `fantasize` draws them.
+        noise : Tensor, optional
+            Noise variances in place of those that were learned, in the units after an outcome transform.
+
+        Returns
+        -------
+        InfGPModel
+            Another one; this model stays as it is.
+
+        Examples
+        --------
+        >>> import torch
+        >>> X = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)[:, None]
+        >>> model = InfGPModel(X, X, random_state=0, n_warmup=30, n_samples=4)
+        >>> given = model.condition_on_observations(X[:1] + 1.5, torch.tensor([[1.6]], dtype=torch.float64))
+        >>> variances = [m.posterior(X[:1] + 1.5).mixture_variance.item() for m in (model, given)]
+        >>> variances[1] < variances[0]
+        True
+        """
+        at = self.transform_inputs(X)
+        if Y.dtype != torch.float64 or Y.ndim < X.ndim or Y.shape[-1] != 1 or Y.shape[-2] != X.shape[-2]:
+            raise InvalidInputError(
+                f"Y must be a float64 tensor of shape (..., {X.shape[-2]}, 1), with one reward for each point, but has "
+                f"shape {tuple(Y.shape)} and type {Y.dtype}."
+            )
+        if Y.ndim > X.ndim and Y.shape[MCMC_DIM] not in (1, self._law.size):
+            raise InvalidInputError(
+                f"Y has more dimensions than X, so its third from the end must be the {self._law.size} draws of the "
+                f"model, but Y has shape {tuple(Y.shape)}."
+            )
+        if hasattr(self, "outcome_transform"):
+            Y, _ = self.outcome_transform(Y, X=at)
+        given = _Extra(at, _by_draw(Y, at), None if noise is None else _by_draw(noise, at))
+        other = copy.copy(self)
+        other._extra = given if self._extra is None else self._extra.and_then(given)
+        return other
+
+    # The estimator was fitted to transformed inputs, and keeps them: BoTorch need not put them in its place.
+
+    def _set_transformed_inputs(self) -> None:
+        pass
+
+    def _revert_to_original_inputs(self) -> None:
+        pass
+
+
+class _Extra:
+    """Rewards that a model was conditioned on: points (..., n, d), and rewards and noise variances (..., S or 1, n)."""
+
+    def __init__(self, x: Tensor, y: Tensor, noise: Tensor | None) -> None:
+        self.x, self.y, self.noise = x, y, noise
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        return torch.broadcast_shapes(self.x.shape[:-2], self.y.shape[:-2])
+
+    def and_then(self, later: _Extra) -> _Extra:
+        """These rewards and some more."""
+        if (self.noise is None) != (later.noise is None):
+            raise InvalidInputError("Give the noise of all rewards that a model is conditioned on, or of none.")
+        noise = None if self.noise is None or later.noise is None else _joined(self.noise, later.noise, -1)
+        return _Extra(_joined(self.x, later.x, -2), _joined(self.y, later.y, -1), noise)
+
+    def update(self, law: ExpectedReward, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean, covariance and noise variances at points (..., q, d) given the rewards."""
+        n = self.x.shape[-2]
+        mean, covariance, noise = law(_joined(self.x, at, -2))
+        variances = noise[..., :n] if self.noise is None else self.noise
+        known = covariance[..., :n, :n] + torch.diag_embed(variances)
+        factor = torch.linalg.cholesky(known)
+        cross = torch.linalg.solve_triangular(factor, covariance[..., :n, n:], upper=False)
+        surprise = (self.y - mean[..., :n])[..., None]
+        gap = torch.linalg.solve_triangular(factor.expand(*surprise.shape[:-2], n, n), surprise, upper=False)
+        mean = mean[..., n:] + (cross.transpose(-1, -2) @ gap)[..., 0]
+        covariance = covariance[..., n:, n:] - cross.transpose(-1, -2) @ cross
+        shape = mean.shape
+        return mean, covariance.expand(*shape, shape[-1]), noise[..., n:].expand(shape)
+
+
+def _joined(a: Tensor, b: Tensor, dim: int) -> Tensor:
+    """Two tensors one after the other along a dimension from the end, others broadcast against each other."""
+    ones = [[1 if k == len(t.shape) + dim else size for k, size in enumerate(t.shape)] for t in (a, b)]
+    shape = torch.broadcast_shapes(*ones)
+    sizes = [[*shape[:dim], t.shape[dim], *shape[len(shape) + dim + 1 :]] for t in (a, b)]
+    return torch.cat([a.expand(sizes[0]), b.expand(sizes[1])], dim=dim)
+
+
+def _by_draw(values: Tensor, at: Tensor) -> Tensor:
+    """Values of shape (..., n, 1), or (..., draws, n, 1) with more dimensions than the points, as (..., draws or 1, n)."""
+    return (values if values.ndim > at.ndim else values.unsqueeze(MCMC_DIM))[..., 0]
+
+
+def _check_data(train_X: Tensor, train_Y: Tensor, train_Yvar: Tensor | None) -> None:
+    good = train_X.ndim == train_Y.ndim == 2 and train_Y.shape == (train_X.shape[0], 1)
+    if not good or (train_Yvar is not None and train_Yvar.shape != train_Y.shape):
+        shapes = [None if t is None else tuple(t.shape) for t in (train_X, train_Y, train_Yvar)]
+        raise InvalidInputError(
+            "train_X must have shape (n, d), train_Y and train_Yvar shape (n, 1), but they have shapes "
+            f"{shapes}; for several outcomes, make a botorch.models.ModelList of one InfGPModel for each."
+        )
+    for name, tensor in (("train_X", train_X), ("train_Y", train_Y), ("train_Yvar", train_Yvar)):
+        if tensor is not None and (tensor.dtype != torch.float64 or tensor.device.type != "cpu"):
+            raise InvalidInputError(f"{name} must be float64 on the CPU, but is {tensor.dtype} on {tensor.device}.")
