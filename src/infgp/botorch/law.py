@@ -187,14 +187,14 @@ class ExpectedReward:
         return mean, covariance + torch.diag_embed(nugget), noise
 
     def _in_units(self, means: Tensor, variances: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Means and variances of rewards in the user's units, and slopes of the means by those of surfaces; (b, C, q)."""
+        """Means and variances of rewards in the user's units, and slopes of means by those of surfaces; (b, C, q)."""
         location, scale = self.rewards.location, self.rewards.scale
         out = location + scale * means, scale**2 * variances, torch.full_like(means, scale)
         if self.warped is None:
             return out
         which, maps = self.warped
         bent = maps.moments(means[:, which], variances[:, which])
-        return tuple(part.index_copy(1, which, own) for part, own in zip(out, bent, strict=True))  # type: ignore[return-value]
+        return tuple(part.index_copy(1, which, own) for part, own in zip(out, bent, strict=True))
 
     def _sum(self, values: Tensor, size: tuple[int, ...]) -> Tensor:
         """Sum over the surfaces of each draw."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from botorch.models.model import FantasizeMixin, Model
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.posteriors import Posterior
+from botorch.posteriors import GPyTorchPosterior, Posterior
 from botorch.posteriors.fully_bayesian import MCMC_DIM, GaussianMixturePosterior
 from gpytorch.distributions import MultivariateNormal
 from torch import Tensor
@@ -27,6 +28,9 @@ DRAWS = 8
 THIN = 8
 #: Sweeps of each chain before the first kept draw where the chains of an earlier model go on.
 REFIT_WARMUP = 40
+
+#: Mean, covariance and noise variances at some points.
+Law: TypeAlias = tuple[Tensor, Tensor, Tensor]
 
 
 class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
@@ -78,7 +82,7 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
     """
 
     _is_ensemble = True
-    likelihood = None
+    likelihood = None  # BoTorch's `fantasize` asks whether it has known noise
 
     def __init__(
         self,
@@ -97,7 +101,8 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         known = InfiniteGP().get_params().keys() - {"random_state"}
         if options.keys() - known:
             raise InvalidInputError(
-                f"{sorted(options.keys() - known)} are no options of InfGPModel or InfiniteGP; known are {sorted(known)}."
+                f"{sorted(options.keys() - known)} are no options of InfGPModel or InfiniteGP; known are "
+                f"{sorted(known)}."
             )
         _check_data(train_X, train_Y, train_Yvar)
         if input_transform is not None:
@@ -155,12 +160,34 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
             pairs.append((self.train_Yvar, train_Yvar))
         if (train_Yvar is None) != (self.train_Yvar is None) or not all(torch.equal(a, b[:n]) for a, b in pairs):
             raise InvalidInputError(
-                f"The data of a refit must begin with the {n} observations of the model; make a new InfGPModel for others."
+                f"The data of a refit must begin with the {n} observations of the model; make a new InfGPModel for "
+                "others."
             )
         regressor = copy.copy(self.regressor).set_params(warm_start=True, n_warmup=n_warmup)
         other = copy.copy(self)
         other._extra = None
         other._fit(regressor, train_X, train_Y, train_Yvar)
+        return other
+
+    def merged(self) -> InfGPModel:
+        """The model with one Gaussian law for all draws: that with the mean and covariance of the mixture.
+
+        It is for acquisition functions that know no fully Bayesian models, such as `qKnowledgeGradient`, and it costs
+        less in the others. This model stays as it is.
+
+        Examples
+        --------
+        >>> import torch
+        >>> X = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)[:, None]
+        >>> model = InfGPModel(X, X, random_state=0, n_warmup=30, n_samples=4)
+        >>> one = model.merged().posterior(X[:3])
+        >>> one.mean.shape, torch.allclose(one.mean, model.posterior(X[:3]).mixture_mean)
+        (torch.Size([3, 1]), True)
+        """
+        if self._extra is not None:
+            raise InvalidInputError("Merge a model before it is conditioned on further rewards, not after.")
+        other = copy.copy(self)
+        other._is_ensemble = False
         return other
 
     # --- What BoTorch asks for ---------------------------------------------------------------------------------------
@@ -174,7 +201,7 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
     def batch_shape(self) -> torch.Size:
         """Batch shape of the model: the number of draws comes last."""
         batch = torch.Size() if self._extra is None else self._extra.batch_shape
-        return torch.Size([*batch, self._law.size])
+        return torch.Size([*batch, self._law.size]) if self._is_ensemble else batch
 
     def subset_output(self, idcs: list[int]) -> InfGPModel:
         """The model itself, which has one outcome."""
@@ -224,22 +251,35 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
                 f"X must be a float64 tensor of shape (..., q, {self.regressor.n_features_in_}), but has shape "
                 f"{tuple(at.shape)} and type {at.dtype}."
             )
-        if self._extra is None:
-            mean, covariance, noise = self._law(at)
-        else:
-            mean, covariance, noise = self._extra.update(self._law, at)
+        mean, covariance, noise = self._moments(at) if self._extra is None else self._extra.update(self._moments, at)
         if isinstance(observation_noise, Tensor):
-            covariance = covariance + torch.diag_embed(_by_draw(observation_noise, at).expand_as(mean))
+            covariance = covariance + torch.diag_embed(self._by_draw(observation_noise, at).expand_as(mean))
         elif observation_noise:
             covariance = covariance + torch.diag_embed(noise)
-        posterior: Any = GaussianMixturePosterior(MultivariateNormal(mean, covariance))
+        if self._is_ensemble:
+            posterior: Any = GaussianMixturePosterior(MultivariateNormal(mean, covariance))
+        else:
+            posterior = GPyTorchPosterior(MultivariateNormal(mean[..., 0, :], covariance[..., 0, :, :]))
         if hasattr(self, "outcome_transform"):
             posterior = self.outcome_transform.untransform_posterior(posterior, X=at)
         return posterior if posterior_transform is None else posterior_transform(posterior=posterior, X=X)
 
-    def condition_on_observations(
-        self, X: Tensor, Y: Tensor, noise: Tensor | None = None, **kwargs: Any
-    ) -> InfGPModel:
+    def _moments(self, at: Tensor) -> Law:
+        """Mean, (..., S, q), covariance and noise variances of the draws, or of the law that they were merged to."""
+        mean, covariance, noise = self._law(at)
+        if self._is_ensemble:
+            return mean, covariance, noise
+        middle = mean.mean(dim=-2, keepdim=True)
+        gap = mean - middle
+        between = gap.transpose(-1, -2) @ gap / self._law.size
+        return middle, (covariance.mean(dim=-3) + between).unsqueeze(-3), noise.mean(dim=-2, keepdim=True)
+
+    def _by_draw(self, values: Tensor, at: Tensor) -> Tensor:
+        """Values (..., n, 1), or (..., draws, n, 1) with more dimensions than the points, as (..., draws or 1, n)."""
+        has_draws = self._is_ensemble and values.ndim > at.ndim
+        return (values if has_draws else values.unsqueeze(MCMC_DIM))[..., 0]
+
+    def condition_on_observations(self, X: Tensor, Y: Tensor, noise: Tensor | None = None, **kwargs: Any) -> InfGPModel:
         """The model given further rewards, for fantasies and pending points; gradients with respect to both go through.
 
         Given a draw, f is a Gaussian process, and a further reward has mean f and the noise of `posterior` with
@@ -277,14 +317,14 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
                 f"Y must be a float64 tensor of shape (..., {X.shape[-2]}, 1), with one reward for each point, but has "
                 f"shape {tuple(Y.shape)} and type {Y.dtype}."
             )
-        if Y.ndim > X.ndim and Y.shape[MCMC_DIM] not in (1, self._law.size):
+        if self._is_ensemble and Y.ndim > X.ndim and Y.shape[MCMC_DIM] not in (1, self._law.size):
             raise InvalidInputError(
                 f"Y has more dimensions than X, so its third from the end must be the {self._law.size} draws of the "
                 f"model, but Y has shape {tuple(Y.shape)}."
             )
         if hasattr(self, "outcome_transform"):
             Y, _ = self.outcome_transform(Y, X=at)
-        given = _Extra(at, _by_draw(Y, at), None if noise is None else _by_draw(noise, at))
+        given = _Extra(at, self._by_draw(Y, at), None if noise is None else self._by_draw(noise, at))
         other = copy.copy(self)
         other._extra = given if self._extra is None else self._extra.and_then(given)
         return other
@@ -315,8 +355,8 @@ class _Extra:
         noise = None if self.noise is None or later.noise is None else _joined(self.noise, later.noise, -1)
         return _Extra(_joined(self.x, later.x, -2), _joined(self.y, later.y, -1), noise)
 
-    def update(self, law: ExpectedReward, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean, covariance and noise variances at points (..., q, d) given the rewards."""
+    def update(self, law: Callable[[Tensor], Law], at: Tensor) -> Law:
+        """Mean, covariance and noise variances at points (..., q, d) given the rewards, from those without them."""
         n = self.x.shape[-2]
         mean, covariance, noise = law(_joined(self.x, at, -2))
         variances = noise[..., :n] if self.noise is None else self.noise
@@ -337,11 +377,6 @@ def _joined(a: Tensor, b: Tensor, dim: int) -> Tensor:
     shape = torch.broadcast_shapes(*ones)
     sizes = [[*shape[:dim], t.shape[dim], *shape[len(shape) + dim + 1 :]] for t in (a, b)]
     return torch.cat([a.expand(sizes[0]), b.expand(sizes[1])], dim=dim)
-
-
-def _by_draw(values: Tensor, at: Tensor) -> Tensor:
-    """Values of shape (..., n, 1), or (..., draws, n, 1) with more dimensions than the points, as (..., draws or 1, n)."""
-    return (values if values.ndim > at.ndim else values.unsqueeze(MCMC_DIM))[..., 0]
 
 
 def _check_data(train_X: Tensor, train_Y: Tensor, train_Yvar: Tensor | None) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from infgp.core.linalg import FloatArray
 from infgp.core.odds import FLOOR, correlation_length
 from infgp.core.places import log_cohesion_ratios
 from infgp.core.surface import Conditioned
@@ -57,7 +58,8 @@ class Weights:
         n, size = draws[0].data.y.size, len(draws)
         labels = 1 + max(given.state.n_surfaces for given in draws)
         shares, fresh, without = np.zeros((size, labels)), np.zeros((size, labels)), np.ones((size, labels))
-        clutter, kinds = np.zeros(size), {}
+        clutter = np.zeros(size)
+        kinds: dict[int, tuple[FloatArray, FloatArray, FloatArray]] = {}
         for k, (target, given) in enumerate(zip(targets, draws, strict=True)):
             state, count = given.state, given.state.n_surfaces
             shares[k, :count] = np.bincount(state.labels) / n
@@ -83,7 +85,7 @@ class Weights:
         )
 
     def __call__(self, at: Tensor) -> Tensor:
-        """Weights at points of shape (b, q, d) in the unit cube, shape (b, q, S, L); they sum to one over the labels."""
+        """Weights at points of the unit cube, (b, q, d), shape (b, q, S, L); they sum to one over the labels."""
         chances = torch.zeros((*at.shape[:-1], *self.shares.shape), dtype=at.dtype)
         for kind, (likely, columns, total) in self.kinds.items():
             chances = chances + likely[:, None] * self._chances(kind, columns, total, at)
