@@ -114,6 +114,7 @@ def measure(job, warm):
         "d": 6,
         "recommend_regret": round(BEST - hartmann(run.recommend()), 5),
         "regret": curve,
+        "failures": [],
         "seconds": [round(time.process_time() - begin, 2)],
         "versions": versions(("torch", "botorch")),
     }

@@ -329,6 +329,11 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         other._extra = given if self._extra is None else self._extra.and_then(given)
         return other
 
+    @classmethod
+    def construct_inputs(cls, training_data: Any, **options: Any) -> dict[str, Any]:
+        """Arguments of the class from a `SupervisedDataset`, as Ax asks for them; options are passed on."""
+        return {**super().construct_inputs(training_data), **options}
+
     # The estimator was fitted to transformed inputs, and keeps them: BoTorch need not put them in its place.
 
     def _set_transformed_inputs(self) -> None:
