@@ -49,12 +49,12 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         `botorch.models.ModelList` of one model for each.
     train_Yvar : Tensor, shape (n, 1), optional
         Known noise variances, as for `InfiniteGP.fit`.
+    outcome_transform, input_transform : BoTorch transforms, optional
+        The model has units of its own and needs neither of them.
     outliers : {"count", "ignore"}, default="ignore"
         Whether rewards that fit no surface count in the expected reward. With ``"ignore"``, surfaces that are rare,
         dominate nowhere and are flat are set aside (:class:`infgp.predict.targets.TargetWeights`), and so is a surface
         that no reward lies on yet. With ``"count"``, one gross outlier makes the expected reward uncertain everywhere.
-    input_transform, outcome_transform : BoTorch transforms, optional
-        The model has units of its own and needs neither of them.
     random_state : int, numpy.random.Generator or None, default=None
         Source of all randomness of the fit.
     **options
@@ -89,10 +89,10 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         train_X: Tensor,
         train_Y: Tensor,
         train_Yvar: Tensor | None = None,
+        outcome_transform: OutcomeTransform | None = None,
+        input_transform: InputTransform | None = None,
         *,
         outliers: str = "ignore",
-        input_transform: InputTransform | None = None,
-        outcome_transform: OutcomeTransform | None = None,
         random_state: int | np.random.Generator | None = None,
         **options: Any,
     ) -> None:

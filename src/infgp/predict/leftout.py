@@ -3,7 +3,7 @@
 The surfaces are integrated out, so that rewards are not independent given a state. What importance sampling needs then
 (Bürkner, Gabry and Vehtari 2021, Efficient leave-one-out cross-validation for Bayesian non-factorized models) is
 log p(y_i | y without y_i, the state without z_i). The label of reward i is integrated out: the density is a mixture
-over the surfaces that the others lie on, and a new one.
+over the surfaces that the others lie on, and a new one. So are scales of surfaces.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
+from scipy.stats import norm, t
 
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data
@@ -39,7 +40,7 @@ def log_densities(given: Conditioned, others: Sequence[Data]) -> FloatArray:
     Parameters
     ----------
     given : Conditioned
-        A state with canonical labels, and with scales drawn where surfaces have scales of their own.
+        A state with canonical labels. Scales of surfaces are integrated out, whether they have been drawn or not.
     others : sequence of Data
         From :func:`all_but_one`; only the inputs are used.
 
@@ -54,23 +55,38 @@ def log_densities(given: Conditioned, others: Sequence[Data]) -> FloatArray:
     >>> int(np.argmin(log_densities(Conditioned(state, data, model), all_but_one(data))))
     3
     """
-    labels, n = given.state.labels, given.data.y.size
-    gaps, variances = (np.empty((n, given.state.n_surfaces + 1)) for _ in range(2))
-    for label, law in enumerate(given.surfaces()):
-        mean, variance = law(given.data.x)
-        gaps[:, label] = given.residual - mean
-        variances[:, label] = variance + law.surface.tau2 + law.surface.scale * given.data.noise
-        members = law.surface.members
+    labels, n, shape = given.state.labels, given.data.y.size, given.model.scale_shape
+    log_density = np.empty((n, given.state.n_surfaces + 1))
+    for label in range(given.state.n_surfaces + 1):
+        law = given.plain(label)
+        members, (mean, variance) = law.surface.members, law(given.data.x)
+        gap, variance = given.residual - mean, variance + law.surface.tau2 + given.data.noise
+        count, quadratic = np.full(n, float(members.size)), np.full(n, law.quadratic)
         if members.size:  # leave-one-out residuals α_i / A_ii and variances 1 / A_ii, with A = (K + N)⁻¹
             own = 1.0 / np.diag(law.solve(np.eye(members.size)))
-            gaps[members, label], variances[members, label] = law.alpha * own, own
-    log_normal = -0.5 * (gaps**2 / variances + np.log(2.0 * np.pi * variances))
+            gap[members], variance[members] = law.alpha * own, own
+            count[members] -= 1.0
+            quadratic[members] = np.maximum(quadratic[members] - law.alpha**2 * own, 0.0)
+        log_density[:, label] = _log_density(gap, variance, shape, count, quadratic)
     sizes, out = np.bincount(labels), np.empty(n)
     for i, rest in enumerate(others):
         alone = sizes[labels[i]] == 1
         left = np.delete(labels, i)
         state = replace(given.state, labels=left - (left > labels[i]) if alone else left)
         urn = Conditioned(state, rest, given.model).log_urn(given.data.x[i : i + 1])[0]
-        densities = np.delete(log_normal[i], labels[i]) if alone else log_normal[i]
+        densities = np.delete(log_density[i], labels[i]) if alone else log_density[i]
         out[i] = logsumexp(log_softmax(urn) + densities)
     return out
+
+
+def _log_density(
+    gap: FloatArray, variance: FloatArray, shape: float, count: FloatArray, quadratic: FloatArray
+) -> FloatArray:
+    """Log density of a reward that is `gap` from its mean: Gaussian, or Student-t where the surface has its own scale.
+
+    The scale is integrated out given the `count` other members, whose rewards have the quadratic form `quadratic`.
+    """
+    if not shape:
+        return np.asarray(norm.logpdf(gap, scale=np.sqrt(variance)))
+    unit = np.sqrt(variance * (shape + 0.5 * quadratic) / (shape + 0.5 * count))
+    return np.asarray(t.logpdf(gap / unit, 2.0 * shape + count) - np.log(unit))
