@@ -66,9 +66,9 @@ def hartmann(x):
 class MixtureRun(GaussianRun):
     """A run with `InfGPModel`, whose chains go on from step to step."""
 
-    def __init__(self, d, seed, outliers):
+    def __init__(self, d, seed, target):
         super().__init__(d, seed, partial(noisy_improvement, raw=RAW))
-        self.outliers, self.model = outliers, None
+        self.target, self.model = target, None
 
     def fit(self):
         """The model for the rewards told so far."""
@@ -78,7 +78,7 @@ class MixtureRun(GaussianRun):
             warnings.simplefilter("ignore")  # chains this short cannot show that they agree
             if self.model is None:
                 seed = int(self.rng.integers(2**31))
-                self.model = models.InfGPModel(x, y, outliers=self.outliers, random_state=seed)
+                self.model = models.InfGPModel(x, y, target=self.target, random_state=seed)
             elif len(self.model.train_targets) < len(y):
                 self.model = self.model.refit(x, y)
         return self.model
@@ -93,8 +93,8 @@ class MixtureRun(GaussianRun):
 METHODS = {
     "SingleTaskGP": partial(FittedRun, noisy=True),
     "relevance pursuit": PursuitRun,
-    "InfGPModel": partial(MixtureRun, outliers="ignore"),
-    "InfGPModel, outliers count": partial(MixtureRun, outliers="count"),
+    "InfGPModel": partial(MixtureRun, target="main"),
+    "InfGPModel, expected": partial(MixtureRun, target="expected"),
 }
 
 

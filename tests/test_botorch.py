@@ -62,7 +62,7 @@ def model():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_mean_and_variance_are_those_of_the_estimator(kind):
-    own = InfGPModel(*rewards(warped=kind == "warped"), outliers="count", **KINDS[kind], **QUICK)
+    own = InfGPModel(*rewards(warped=kind == "warped"), target="mean", **KINDS[kind], **QUICK)
     at = places(6)
     mean, std = own.regressor.predict(at.numpy(), return_std=True)
     further, latent = own.posterior(at, observation_noise=True), own.posterior(at)
@@ -76,17 +76,24 @@ def test_mean_and_variance_are_those_of_the_estimator(kind):
 
 def test_known_noise_enters_the_fit():
     x, y = rewards()
-    own = InfGPModel(x, y, torch.full_like(y, 0.3), outliers="count", **QUICK)
+    own = InfGPModel(x, y, torch.full_like(y, 0.3), target="mean", **QUICK)
     mean, _ = own.regressor.predict(x.numpy(), return_std=True)
     np.testing.assert_allclose(own.posterior(x).mixture_mean[:, 0], mean, rtol=1e-9)
     assert (own.regressor._noise == 0.3).all()
 
 
-def test_without_outliers_it_is_the_search_s_sum_of_surfaces(model):
+def test_the_main_surface_is_that_of_the_estimator(model):
+    at = places(6)
+    mean, std = model.regressor.predict_main(at.numpy(), return_std=True)
+    np.testing.assert_allclose(model.posterior(at).mixture_mean[:, 0], mean, rtol=1e-9)
+    np.testing.assert_allclose(model.posterior(at).mixture_variance[:, 0].sqrt(), std, rtol=1e-6)
+
+
+def test_without_clutter_it_is_the_search_s_sum_of_surfaces():
     """As `Optimizer(outliers="ignore")` has it: clutter and new surfaces set aside."""
     from infgp.predict.targets import TargetLaw
 
-    at = places(6)
+    at, model = places(6), InfGPModel(*rewards(), target="expected", **QUICK)
     draws, _, inputs, scale = model.regressor.posterior_draws()
     laws = [TargetLaw.of(given, "expected")(inputs.to_unit(at.numpy())) for given in draws]
     assert any(TargetLaw.of(given, "expected").weights.clutter for given in draws)
@@ -97,7 +104,7 @@ def test_without_outliers_it_is_the_search_s_sum_of_surfaces(model):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_slopes(kind):
-    own = InfGPModel(*rewards(warped=kind == "warped"), outliers="count", **KINDS[kind], **QUICK)
+    own = InfGPModel(*rewards(warped=kind == "warped"), target="mean", **KINDS[kind], **QUICK)
 
     def value(at):
         posterior = own.posterior(at, observation_noise=True)
@@ -245,6 +252,36 @@ def test_same_seed_same_posterior(model):
     assert torch.equal(InfGPModel(*rewards(), **QUICK).posterior(at).mean, model.posterior(at).mean)
 
 
+@pytest.mark.filterwarnings("ignore")  # of Ax and what it imports
+def test_ax_takes_it_through_its_modular_interface():
+    pytest.importorskip("ax", reason="Ax is not installed")
+    from ax.adapter.registry import Generators
+    from ax.generation_strategy.generation_node import GenerationNode
+    from ax.generation_strategy.generation_strategy import GenerationStrategy
+    from ax.generation_strategy.generator_spec import GeneratorSpec
+    from ax.generation_strategy.transition_criterion import MinTrials
+    from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
+    from ax.generators.torch.botorch_modular.utils import fit_botorch_model
+    from ax.service.ax_client import AxClient, ObjectiveProperties
+
+    fit_botorch_model.register(InfGPModel)(lambda model, mll_class, mll_options=None: None)
+    spec = SurrogateSpec(model_configs=[ModelConfig(botorch_model_class=InfGPModel, model_options=QUICK)])
+    modular = GeneratorSpec(Generators.BOTORCH_MODULAR, generator_kwargs={"surrogate_spec": spec})
+    design = GenerationNode(
+        name="design",
+        generator_specs=[GeneratorSpec(Generators.SOBOL, generator_kwargs={"seed": 0})],
+        transition_criteria=[MinTrials(threshold=5, transition_to="search")],
+    )
+    strategy = GenerationStrategy(nodes=[design, GenerationNode(name="search", generator_specs=[modular])])
+    client = AxClient(generation_strategy=strategy, verbose_logging=False, random_seed=0)
+    inputs = [{"name": name, "type": "range", "bounds": [0.0, 1.0], "value_type": "float"} for name in "ab"]
+    client.create_experiment(parameters=inputs, objectives={"y": ObjectiveProperties(minimize=False)})
+    for _ in range(7):
+        point, number = client.get_next_trial()
+        client.complete_trial(number, raw_data={"y": (-((point["a"] - 0.3) ** 2), None)})
+    assert isinstance(strategy.adapter.generator.surrogate.model, InfGPModel)
+
+
 # --- What it refuses -------------------------------------------------------------------------------------------------
 
 
@@ -253,7 +290,7 @@ def test_same_seed_same_posterior(model):
     [
         (lambda x, y: (x.float(), y, {}), "must be float64"),
         (lambda x, y: (x, torch.hstack((y, y)), {}), "ModelList of one InfGPModel for each"),
-        (lambda x, y: (x, y, {"outliers": "drop"}), "outliers='drop'"),
+        (lambda x, y: (x, y, {"target": "best"}), "target='best'"),
         (lambda x, y: (x, y, {"nu": 3}), r"\['nu'\] are no options"),
     ],
 )

@@ -20,8 +20,9 @@ from infgp.botorch.law import ExpectedReward
 from infgp.core.linalg import one_blas_thread
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.estimator import InfiniteGP
-from infgp.predict.functionals import OUTLIERS
 
+#: Values of the option `target`.
+TARGETS = ("main", "expected", "mean")
 #: Draws kept from each chain, unless the user says otherwise: acquisition functions cost in proportion to them.
 DRAWS = 8
 #: Sweeps for each kept draw, unless the user says otherwise.
@@ -34,11 +35,11 @@ Law: TypeAlias = tuple[Tensor, Tensor, Tensor]
 
 
 class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
-    """The ∞-GP as a BoTorch model of the expected reward: fully Bayesian, fitted when it is made.
+    """The ∞-GP as a BoTorch model: fully Bayesian, fitted when it is made.
 
     `posterior` has one Gaussian law for each posterior draw of an :class:`infgp.InfiniteGP`, in a batch dimension of
-    its own as BoTorch's fully Bayesian models have it. Acquisition functions average over it. With
-    ``outliers="count"``, mean and variance over the draws are those of ``InfiniteGP.predict``.
+    its own as BoTorch's fully Bayesian models have it. Acquisition functions average over it. Mean and variance over
+    the draws are those of ``InfiniteGP.predict_main`` or, with ``target="mean"``, of ``InfiniteGP.predict``.
 
     Parameters
     ----------
@@ -51,10 +52,10 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         Known noise variances, as for `InfiniteGP.fit`.
     outcome_transform, input_transform : BoTorch transforms, optional
         The model has units of its own and needs neither of them.
-    outliers : {"count", "ignore"}, default="ignore"
-        Whether rewards that fit no surface count in the expected reward. With ``"ignore"``, surfaces that are rare,
-        dominate nowhere and are flat are set aside (:class:`infgp.predict.targets.TargetWeights`), and so is a surface
-        that no reward lies on yet. With ``"count"``, one gross outlier makes the expected reward uncertain everywhere.
+    target : {"main", "expected", "mean"}, default="main"
+        What the posterior is of (:class:`infgp.predict.targets.TargetWeights`): the dominant surface at x, a robust
+        location of the reward; the expected reward without clutter; or the expected reward, in which every reward
+        counts, also an outlier. One gross outlier makes the last one uncertain everywhere.
     random_state : int, numpy.random.Generator or None, default=None
         Source of all randomness of the fit.
     **options
@@ -92,12 +93,12 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         outcome_transform: OutcomeTransform | None = None,
         input_transform: InputTransform | None = None,
         *,
-        outliers: str = "ignore",
+        target: str = "main",
         random_state: int | np.random.Generator | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
-        check_choice("outliers", outliers, OUTLIERS)
+        check_choice("target", target, TARGETS)
         known = InfiniteGP().get_params().keys() - {"random_state"}
         if options.keys() - known:
             raise InvalidInputError(
@@ -110,7 +111,7 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         if outcome_transform is not None:
             self.outcome_transform = outcome_transform.train()
         options = {"n_samples": DRAWS, "thin": THIN, **options}
-        self.outliers = outliers
+        self.target = target
         self._extra: _Extra | None = None
         self._fit(InfiniteGP(**options, random_state=random_state), train_X, train_Y, train_Yvar)
         self.eval()
@@ -126,9 +127,8 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
                 rewards, variances = self.outcome_transform(Y, Yvar, X=inputs)
         noise = None if variances is None else variances[:, 0].numpy()
         regressor.fit(inputs.numpy(), rewards[:, 0].numpy(), noise)
-        target = "mean" if self.outliers == "count" else "expected"
         with one_blas_thread():
-            self._law = ExpectedReward.of(*regressor.posterior_draws(), target)
+            self._law = ExpectedReward.of(*regressor.posterior_draws(), self.target)
         self.regressor, self.train_inputs, self.train_targets, self.train_Yvar = regressor, (X,), Y[:, 0], Yvar
 
     def refit(
@@ -216,7 +216,7 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         observation_noise: bool | Tensor = False,
         posterior_transform: Any = None,
     ) -> Posterior:
-        """The law of the expected reward at X, or of further rewards, jointly at the q points of each batch.
+        """The law of the target at X, or of further rewards, jointly at the q points of each batch.
 
         Parameters
         ----------

@@ -37,8 +37,9 @@ class Weights:
     kinds : dict of int to (Tensor, Tensor, Tensor)
         For each kind of odds that matters: its probabilities, (S,), and coefficients of the correlations for the
         surfaces, (n, S, L), and for a column of ones, (n,).
-    without : Tensor, shape (S, L), or None
-        1 for surfaces that count, 0 for clutter and for a new one; None where all count.
+    target : {"mean", "expected", "main"}
+    without : Tensor, shape (S, L)
+        1 for surfaces that count, 0 for clutter and for a new one; not used where the target is "mean".
     clutter : Tensor, shape (S,)
         Share of the observations that is clutter.
     """
@@ -48,12 +49,13 @@ class Weights:
     shares: Tensor
     fresh: Tensor
     kinds: dict[int, tuple[Tensor, Tensor, Tensor]]
-    without: Tensor | None
+    target: str
+    without: Tensor
     clutter: Tensor
 
     @classmethod
     def of(cls, targets: Sequence[TargetWeights]) -> Weights:
-        """From the weights of each state, for the target "mean" or "expected"."""
+        """From the weights of each state, for the target "mean", "expected" or "main"."""
         draws = [target.given for target in targets]
         n, size = draws[0].data.y.size, len(draws)
         labels = 1 + max(given.state.n_surfaces for given in draws)
@@ -80,7 +82,8 @@ class Weights:
             torch.as_tensor(shares),
             torch.as_tensor(fresh),
             {kind: tuple(torch.as_tensor(part) for part in parts) for kind, parts in kinds.items()},
-            torch.as_tensor(without) if targets[0].target == "expected" else None,
+            targets[0].target,
+            torch.as_tensor(without),
             torch.as_tensor(clutter),
         )
 
@@ -92,12 +95,14 @@ class Weights:
         weights = chances + self.fresh
         if self.draws[0].model.local:
             weights = weights * self._places(at)
-        if self.without is not None:
-            weights = weights * self.without
-            weights = weights * ((1.0 - self.clutter[:, None]) / weights.sum(dim=-1, keepdim=True))
-            main = torch.nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])
-            return weights + main * self.clutter[:, None]
-        return weights / weights.sum(dim=-1, keepdim=True)
+        if self.target == "mean":
+            return weights / weights.sum(dim=-1, keepdim=True)
+        weights = weights * self.without
+        main = torch.nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])
+        if self.target == "main":
+            return main.to(weights.dtype)
+        weights = weights * ((1.0 - self.clutter[:, None]) / weights.sum(dim=-1, keepdim=True))
+        return weights + main * self.clutter[:, None]
 
     def _chances(self, kind: int, columns: Tensor, total: Tensor, at: Tensor) -> Tensor:
         """Chances of the occupied surfaces under one kind of odds, shape (b, q, S, L)."""
