@@ -1,10 +1,10 @@
-"""The law of the expected reward in PyTorch, given each of the posterior draws of an `InfiniteGP`.
+"""The law of a weighted sum of surfaces in PyTorch, given each of the posterior draws of an `InfiniteGP`.
 
-Given one draw, the expected reward is f(x) = h(x)ᵀβ + Σ_l w_l(x) ξ_l(x), with independent surfaces ξ_l: a Gaussian
-process with mean hᵀβ + Σ_l w_l μ_l and covariance Σ_l w_l(x) w_l(x') c_l(x, x'), where μ_l and c_l are mean and
-covariance of a surface given its members. A further reward lies on surface l with chance w_l; what its variance is
-beyond that of f is the noise. With w, μ, v and τ² at x it is Σ w_l (v_l + τ_l² + (μ_l − μ)²) − Σ w_l² v_l, where
-μ = Σ w_l μ_l. So mean and variance over the draws are those of `InfiniteGP.predict`.
+Given one draw, the target is f(x) = h(x)ᵀβ + Σ_l w_l(x) ξ_l(x), with independent surfaces ξ_l: a Gaussian process with
+mean hᵀβ + Σ_l w_l μ_l and covariance Σ_l w_l(x) w_l(x') c_l(x, x'), where μ_l and c_l are mean and covariance of a
+surface given its members. A further reward lies on surface l with chance w_l; what its variance is beyond that of f is
+the noise. With w, μ, v and τ² at x it is Σ w_l (v_l + τ_l² + (μ_l − μ)²) − Σ w_l² v_l, where μ = Σ w_l μ_l. With the
+weights of the target "mean", mean and variance over the draws are those of `InfiniteGP.predict`.
 
 Where a draw sees rewards through a warp, μ_l is the mean of the reward by integration, as in `InfiniteGP.predict`, and
 the covariance is that of the best linear function of the surfaces: each is multiplied by the mean slope of the warp.
@@ -88,8 +88,8 @@ class Surfaces:
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedReward:
-    """The expected reward given each of S draws, in the user's units; all surfaces of all draws have one axis, C.
+class TargetLaws:
+    """The law of the target given each of S draws, in the user's units; all surfaces of all draws have one axis, C.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class ExpectedReward:
         inputs: InputScale,
         rewards: RewardScale,
         target: str,
-    ) -> ExpectedReward:
+    ) -> TargetLaws:
         """From posterior draws, the map from each draw's rewards to the user's, and how surfaces are weighed."""
         targets = [TargetWeights(given, target) for given in draws]
         every = [(k, label) for k, weights in enumerate(targets) for label in weights.labels()]
