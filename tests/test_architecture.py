@@ -46,7 +46,7 @@ LAYERS = (
     {"parameters", "space", "calling", "sample"},
     {"predict"},
     {"search"},
-    {"estimator", "optuna", "run", "plot", "testing"},
+    {"estimator", "optuna", "botorch", "run", "plot", "testing"},
     {"app"},
     {"bench"},
 )
@@ -96,7 +96,7 @@ def test_nothing_imports_the_test_tools():
 
 
 def test_import_is_light():
-    heavy = {"torch", "optuna", "ray", "matplotlib", "sklearn", "arviz", "pandas", "tqdm"}
+    heavy = {"torch", "botorch", "optuna", "ray", "matplotlib", "sklearn", "arviz", "pandas", "tqdm"}
     code = "import infgp, sys; print(*sorted(m for m in sys.modules if '.' not in m))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "infgp" in loaded

@@ -267,16 +267,33 @@ def test_progress_bar_on_request(rng, capsys):
     assert "120/120" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of ArviZ: where a trace is constant, R-hat is not defined
 def test_to_arviz(rng):
     arviz = pytest.importorskip("arviz", reason="the extra 'arviz' is not installed")
     x, y = data(rng)
     model = InfiniteGP(ard=False, **QUICK).fit(x, y)
-    posterior = model.to_arviz().posterior
-    assert posterior["beta"].shape == (2, 10, 3)
-    assert posterior["labels"].shape == (2, 10, 30)
-    assert float(arviz.rhat(posterior["log_tau2"])["log_tau2"]) == pytest.approx(
+    found = model.to_arviz()
+    assert found.posterior["beta"].shape == (2, 10, 3)
+    assert found.sample_stats["labels"].shape == (2, 10, 30)
+    np.testing.assert_array_equal(found.observed_data["y"], y)
+    np.testing.assert_array_equal(found.constant_data["X"], x)
+    assert float(arviz.rhat(found.posterior["log_tau2"])["log_tau2"]) == pytest.approx(
         model.diagnostics_.r_hat["log_tau2"], rel=1e-6
     )
+    assert {"log_tau2", "beta[0]", "lengthscale[0]"} <= set(arviz.summary(found).index)
+    assert not hasattr(model.to_arviz(log_likelihood=False), "log_likelihood")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of ArviZ: 20 draws are few
+def test_arviz_leaves_one_out_and_sees_which_model_is_better(rng):
+    """Rewards with outliers: the mixture is expected to predict far better than one surface."""
+    arviz = pytest.importorskip("arviz", reason="the extra 'arviz' is not installed")
+    x = rng.random((30, 1))
+    y = np.sin(5.0 * x[:, 0]) + 0.1 * rng.normal(size=30)
+    y[::10] += (20.0, -30.0, 25.0)
+    left = [arviz.loo(InfiniteGP(surfaces=surfaces, **QUICK).fit(x, y).to_arviz()) for surfaces in (None, 1)]
+    mixture, one = (float(getattr(found, "elpd_loo", getattr(found, "elpd", np.nan))) for found in left)
+    assert mixture > one + 20.0
 
 
 # --- Numbers at the edge ---------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions, check_warp
+from infgp.core.partition import IntArray
 from infgp.core.priors import Priors
 from infgp.core.rewardmap import RewardMap, reward_map
 from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
@@ -25,6 +26,7 @@ from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, ch
 from infgp.predict import mixture
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture, mixed
+from infgp.predict.leftout import all_but_one, log_densities
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
@@ -523,28 +525,91 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 draws.append(rewards.from_standard(np.clip(z, *rewards.ends)))
         return np.column_stack(draws)
 
-    def to_arviz(self) -> Any:
-        """The chains as ArviZ data (needs the extra ``arviz``), for its plots and diagnostics.
+    def to_arviz(self, log_likelihood: bool = True) -> Any:
+        """The chains as ArviZ data (needs the extra ``arviz``), for its summaries, plots, diagnostics and comparisons.
+
+        Works with ArviZ 0.18 or newer, and with ArviZ 1.
+
+        Parameters
+        ----------
+        log_likelihood : bool, default=True
+            Whether to compute the group of that name, which ``arviz.loo`` needs. It takes time in proportion to the
+            number of draws and to the square of the number of observations.
 
         Returns
         -------
-        arviz.InferenceData
-            Group ``posterior`` with the traces of label-free summaries, ``beta``, ``lengthscale`` (model units) and
-            ``labels``.
+        arviz.InferenceData, or xarray.DataTree with ArviZ 1
+            Groups ``posterior`` with the traces of label-free summaries, ``beta`` and ``lengthscale`` (model units);
+            ``sample_stats`` with ``labels``, which have no meaning from one draw to the next; ``log_likelihood`` of
+            each reward given all others and the draw (:mod:`infgp.predict.leftout`), in the units of y;
+            ``observed_data`` and ``constant_data`` with ``y`` and ``X``.
 
         Examples
         --------
         >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=2, random_state=0)
-        >>> model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).to_arviz().posterior["log_tau2"].shape
-        (2, 4)
+        >>> data = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).to_arviz()
+        >>> data.posterior["log_tau2"].shape, data.log_likelihood["y"].shape
+        ((2, 4), (2, 4, 3))
         """
         check_is_fitted(self)
         arviz = require("arviz", "arviz")
-        variables = {name: np.stack([c.traces[name] for c in self.chains_]) for name in self.chains_[0].traces}
-        variables["beta"] = np.stack([[s.beta for s in c.states] for c in self.chains_])
-        variables["lengthscale"] = np.stack([[(2.0 * s.phi[0]) ** -0.5 for s in c.states] for c in self.chains_])
-        variables["labels"] = np.stack([[s.labels for s in c.states] for c in self.chains_])
-        return arviz.from_dict(posterior=variables)
+        chains = self.chains_
+        posterior = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
+        posterior["beta"] = np.stack([[s.beta for s in c.states] for c in chains])
+        posterior["lengthscale"] = np.stack([[(2.0 * s.phi[0]) ** -0.5 for s in c.states] for c in chains])
+        labels = np.stack([[s.labels for s in c.states] for c in chains])
+        groups: dict[str, Mapping[str, FloatArray | IntArray]] = {
+            "posterior": posterior,
+            "sample_stats": {"labels": labels},
+            "observed_data": {"y": self._y},
+            "constant_data": {"X": self._x},
+        }
+        if log_likelihood:
+            groups["log_likelihood"] = {"y": self._left_out().reshape(labels.shape)}
+        dims = {
+            "beta": ["coefficient"],
+            "lengthscale": ["coordinate"],
+            "labels": ["observation"],
+            "y": ["observation"],
+            "X": ["observation", "input"],
+        }
+        if int(arviz.__version__.split(".")[0]) >= 1:
+            return arviz.from_dict(groups, dims=dims)
+        return arviz.from_dict(**groups, dims=dims)
+
+    def _left_out(self) -> FloatArray:
+        """Log density of each reward given all others and a draw, in the units of y, shape (draws, n)."""
+        model, others, out = self._model_, all_but_one(self._data), []
+        with one_blas_thread():
+            for state in self._states:
+                given = Conditioned(state, self._data.seen(state, model), model)
+                slopes = self._map(state.warp).log_slope(given.data.y)
+                out.append(log_densities(given, others) - slopes)
+        return np.array(out)
+
+    def posterior_draws(self) -> tuple[list[Conditioned], list[RewardMap], InputScale, RewardScale]:
+        """The kept states with the data, for code that computes other things from them than this class does.
+
+        Returns
+        -------
+        draws : list of Conditioned
+            As laws of further rewards use them.
+        maps : list of RewardMap
+            For each draw, the map from its rewards to those in the units of y.
+        inputs : InputScale
+        rewards : RewardScale
+
+        Examples
+        --------
+        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
+        >>> draws, maps, inputs, rewards = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).posterior_draws()
+        >>> len(draws), rewards.location
+        (4, 2.0)
+        """
+        check_is_fitted(self)
+        draws = list(self._draws())
+        maps = [self._map(given.state.warp) for given in draws]
+        return draws, maps, self._input_scale, self._reward_scale
 
     def _draws(self, warp: int | None = None) -> Iterator[Conditioned]:
         """The kept states, or those with one warp, one at a time: all their factors might not fit into memory."""

@@ -28,7 +28,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
 from infgp.core.jit import jit
-from infgp.core.linalg import FloatArray, cholesky, solve_lower
+from infgp.core.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
 from infgp.core.memory import Memory
 from infgp.core.partition import IntArray
 
@@ -52,6 +52,17 @@ class Odds(NamedTuple):
     order: Any
     rank: Any
     follow: Any
+
+
+def correlation_length(kind: int, d: int) -> float:
+    """Distance r at which a kind of odds, other than kind 0, has correlation 1/e: the correlation is exp(−|Δ|² / r²).
+
+    Examples
+    --------
+    >>> round(correlation_length(1, 2), 2)
+    0.24
+    """
+    return math.sqrt(2.0 * d) * LENGTHS[kind - 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +123,7 @@ class Seating:
 
     def _covariance(self, kind: int, at: FloatArray) -> FloatArray:
         """Covariances of a kind of odds between the observations, in their order, and the rows of `at`."""
-        root = math.sqrt(2.0 * self.x.shape[1]) * LENGTHS[kind - 1]
+        root = correlation_length(kind, self.x.shape[1])
         return np.asarray(STRENGTH * np.exp(-cdist(self.x[self.order] / root, at / root, "sqeuclidean")))
 
     def _solved(self, kind: int, at: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -137,10 +148,33 @@ class Seating:
         if kind == 0:
             return np.tile(counts / n, (at.shape[0], 1)), np.full(at.shape[0], 1.0 / (n + 1.0))
         half, left = self._solved(kind, at)
-        ours = np.column_stack((np.eye(counts.size)[labels[self.order]], np.ones(n)))
-        shares = half.T @ solve_lower(self._of(kind)[1], ours)  # the last column sums the weights
+        shares = half.T @ solve_lower(self._of(kind)[1], self._columns(labels))  # the last column sums the weights
         shares = np.maximum(shares[:, :-1] + (1.0 - shares[:, -1:]) * counts / n, FLOOR * counts / n)
         return shares / shares.sum(axis=1, keepdims=True), np.maximum(left, 1.0 / (n + 1.0))
+
+    def _columns(self, labels: IntArray) -> FloatArray:
+        """Indicators of the surfaces, and a column of ones, with rows in the order of the urn; shape (n, K + 1)."""
+        own = labels[self.order]
+        return np.column_stack((np.eye(int(labels.max()) + 1)[own], np.ones(own.size)))
+
+    def coefficients(self, kind: int, labels: IntArray) -> FloatArray:
+        """What the correlations with the observations are multiplied by to krige indicators and ones, (n, K + 1).
+
+        For code that needs the chances of a kind other than 0 as a formula of x; :func:`correlation_length` has the
+        unit of distance, and :meth:`chances` what is made of the sums.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> seating, at = Seating(np.linspace(0.0, 1.0, 5)[:, None]), np.array([[0.3]])
+        >>> rho = np.exp(-((at - seating.x) ** 2 / correlation_length(2, 1) ** 2).sum(axis=1))
+        >>> shares = rho @ seating.coefficients(2, np.array([0, 0, 0, 1, 1]))
+        >>> bool(np.isclose(shares[:2].sum(), shares[2]))
+        True
+        """
+        out = np.empty((labels.size, int(labels.max()) + 2))
+        out[self.order] = STRENGTH * solve_cholesky(self._of(kind)[1], self._columns(labels))
+        return out
 
     def kinds(self, labels: IntArray, prior: Sequence[float]) -> FloatArray:
         """Posterior probabilities of the kinds of odds given the labels."""

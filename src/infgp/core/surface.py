@@ -222,14 +222,16 @@ class Conditioned:
         return self._odds(at, lambda: self._find_odds(at))
 
     def _find_odds(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        kinds = [int(kind) for kind in np.flatnonzero(self._kinds > UNLIKELY)]
-        parts = [self.data.seating.chances(kind, self.state.labels, at) for kind in kinds]
+        parts = [self.data.seating.chances(kind, self.state.labels, at) for kind in self.kinds]
         chances, spread = (np.array(part) for part in zip(*parts, strict=True))
-        return self._kinds[kinds] / self._kinds[kinds].sum(), chances, spread
+        return np.array(list(self.kinds.values())), chances, spread
 
     @cached_property
-    def _kinds(self) -> FloatArray:
-        return self.data.seating.kinds(self.state.labels, self.model.odds)
+    def kinds(self) -> dict[int, float]:
+        """Probabilities of the kinds of odds given the labels, without those that are improbable."""
+        chances = self.data.seating.kinds(self.state.labels, self.model.odds)
+        likely = np.flatnonzero(chances > UNLIKELY)
+        return {int(kind): float(chances[kind] / chances[likely].sum()) for kind in likely}
 
     def log_urn(self, at: FloatArray) -> FloatArray:
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""
