@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 
+import numpy as np
 import pytest
 
 import infgp.run
@@ -118,6 +119,11 @@ def test_callbacks_see_every_evaluation_and_stop_the_run():
     assert result.recommendation is not None
 
 
+def test_a_single_callback_and_a_truth_value_of_numpy():
+    result = maximize(hill, LINE, 9, seed=0, callbacks=lambda optimizer, _: np.float64(optimizer.counts[0]) >= 3)
+    assert (result.stopped_by, len(result.observations)) == ("callback", 3)
+
+
 def test_only_true_stops():
     result = maximize(hill, LINE, 5, seed=0, callbacks=(lambda optimizer, observation: "yes",))
     assert len(result.observations) == 5
@@ -160,6 +166,12 @@ def test_exceptions_to_catch_are_failures(caplog):
     assert len(calls) == 6
     assert [o.value is None for o in result.observations] == [False, False, True, False, False, False]
     assert [record.getMessage() for record in caplog.records] == ["An evaluation failed: ZeroDivisionError('third')"]
+
+
+@pytest.mark.parametrize("catch", [[ValueError, ArithmeticError], ZeroDivisionError], ids=["list", "type"])
+def test_exceptions_to_catch_may_be_in_a_list_or_alone(catch):
+    f, _ = counted(hill, fail_on_third)
+    assert [o.value is None for o in maximize(f, LINE, 4, seed=0, catch=catch).observations] == [0, 0, 1, 0]
 
 
 def test_other_exceptions_are_raised_with_nothing_left_pending():
@@ -261,10 +273,11 @@ def test_an_error_in_a_callback_is_raised_and_the_reward_kept():
     assert optimizer.pending == ()
 
 
-def test_runs_that_only_fail():
+def test_runs_that_only_fail(caplog):
     result = maximize(lambda x: None, LINE, 5, seed=0)
     assert (result.point, result.best_observed) == (None, None)
     assert str(result) == "evaluations  5 (5 failed), stopped by budget"
+    assert "all 5 evaluations failed" in caplog.text
 
 
 # --- Executors --------------------------------------------------------------------------------------------------------
@@ -448,6 +461,18 @@ def test_the_progress_bar_needs_tqdm(monkeypatch):
         ({"objective": "worst"}, "objective must be 'mean', 'median'"),
         ({"outliers": "drop"}, "outliers='drop' is not known"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
+        ({"callbacks": 3}, "callbacks must be a function"),
+        ({"callbacks": [print, None]}, "or a list of such functions, but got"),
+        ({"catch": "ValueError"}, "catch must be an exception type such as ValueError"),
+        ({"catch": [KeyboardInterrupt]}, "or a list of exception types, but got"),
+        ({"timeout": 60}, "infgp.maximize has no argument 'timeout'; use max_seconds"),
+        ({"n_jobs": 2}, "no argument 'n_jobs'; use executor=ThreadPoolExecutor"),
+        ({"direction": "minimize"}, "call infgp.maximize or infgp.minimize"),
+        ({"n_intial": 3}, "no argument 'n_intial'; use n_initial"),
+        ({"zzz": 3}, "no argument 'zzz'; its arguments are f, space, budget, .*, n_initial, "),
+        ({"space": Optimizer(LINE), "timeout": 3}, "use max_seconds"),
+        ({"n_workers": 2}, "n_workers=2 is for an executor"),
+        ({"executor": 4}, "executor must be an executor of concurrent.futures"),
         ({"n_workers": 0, "executor": ThreadPoolExecutor(1)}, "n_workers must be an integer >= 1"),
         ({"space": Optimizer(LINE), "seed": 1}, "its own seed and options"),
         ({"space": Optimizer(LINE), "kernel": "se"}, "its own seed and options"),

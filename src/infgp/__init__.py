@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from infgp.predict.law import Law
     from infgp.run import Result, maximize, minimize
     from infgp.search.optimizer import Optimizer
+    from infgp.search.outcomes import Observation, Recommendation
     from infgp.search.stopping import GainBelow, RegretBelow
     from infgp.space import Choice, Float, Int
 
@@ -34,8 +35,10 @@ __all__ = [
     "Law",
     "MissingExtraError",
     "NumericalError",
+    "Observation",
     "Optimizer",
     "Priors",
+    "Recommendation",
     "RegretBelow",
     "Result",
     "__version__",
@@ -52,18 +55,24 @@ _LAZY = {
     "InfiniteGP": "infgp.estimator",
     "Int": "infgp.space",
     "Law": "infgp.predict.law",
+    "Observation": "infgp.search.outcomes",
     "Optimizer": "infgp.search.optimizer",
     "Priors": "infgp.core.priors",
+    "Recommendation": "infgp.search.outcomes",
     "RegretBelow": "infgp.search.stopping",
     "Result": "infgp.run",
     "maximize": "infgp.run",
     "minimize": "infgp.run",
 }
+#: Modules with an optional dependency, imported when they are first used.
+_MODULES = ("optuna", "plot")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"infgp.{name}")
     raise AttributeError(f"module 'infgp' has no attribute {name!r}")
 
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from infgp.calling import caller
 from infgp.errors import InvalidInputError, check_int, check_positive, require
+from infgp.habits import ARGUMENTS, RESULT_ATTRIBUTES, Hints, nearest
 from infgp.progress import progress_bar
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Observation, Recommendation
 from infgp.search.stopping import Rule, check_rule, may_stop
-from infgp.space import Parameter, Point, Space
+from infgp.space import Point, SpaceLike
 
 logger = logging.getLogger("infgp")
 
+#: What is called after every evaluation; True stops the run.
+Callback: TypeAlias = Callable[[Optimizer, Observation], object]
+
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Hints):
     """What a run has found; prints as a small table, with the warnings of the recommendation under it.
 
     Attributes
@@ -47,6 +52,7 @@ class Result:
     seconds: float
     stopped_by: str
     optimizer: Optimizer
+    _habits: ClassVar[Mapping[str, str]] = RESULT_ATTRIBUTES
 
     @property
     def point(self) -> Point | None:
@@ -90,18 +96,18 @@ def _short(value: object) -> str:
 
 def maximize(
     f: Callable[..., float | None],
-    space: Mapping[str, Parameter] | Space | Optimizer,
+    space: SpaceLike | Optimizer,
     budget: int,
     seed: int | None = None,
     *,
-    callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
+    callbacks: Callback | Sequence[Callback] = (),
     max_seconds: float | None = None,
     stop: Rule | None = None,
     confirm: int = 0,
     executor: Executor | None = None,
     n_workers: int | None = None,
     progress: bool = False,
-    catch: tuple[type[Exception], ...] = (),
+    catch: type[Exception] | Sequence[type[Exception]] = (),
     **options: Any,
 ) -> Result:
     """Find the input with the best expected reward of a noisy function, or with another best objective.
@@ -117,7 +123,7 @@ def maximize(
     budget : int
         Evaluations of `f` in this run.
     seed : int or None
-    callbacks : tuple of callables
+    callbacks : callable or sequence of callables
         Each is called after every evaluation with the optimizer and the observation. One that returns True stops the
         run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
@@ -134,7 +140,7 @@ def maximize(
         Evaluations under way at once on the executor; by default the executor's own number of workers.
     progress : bool
         Show a progress bar (needs the extra ``progress``).
-    catch : tuple of exception types
+    catch : exception type or sequence of exception types
         Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
     **options
         Further options of :class:`~infgp.Optimizer`, among them `objective`, what is optimised of the rewards at a
@@ -166,18 +172,18 @@ def maximize(
 
 def minimize(
     f: Callable[..., float | None],
-    space: Mapping[str, Parameter] | Space | Optimizer,
+    space: SpaceLike | Optimizer,
     budget: int,
     seed: int | None = None,
     *,
-    callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
+    callbacks: Callback | Sequence[Callback] = (),
     max_seconds: float | None = None,
     stop: Rule | None = None,
     confirm: int = 0,
     executor: Executor | None = None,
     n_workers: int | None = None,
     progress: bool = False,
-    catch: tuple[type[Exception], ...] = (),
+    catch: type[Exception] | Sequence[type[Exception]] = (),
     **options: Any,
 ) -> Result:
     """Find the input with the least expected cost of a noisy function, or another objective; see :func:`maximize`.
@@ -197,17 +203,18 @@ def _run(
     f: Callable[..., float | None],
     optimizer: Optimizer,
     budget: int,
-    callbacks: tuple[Callable[[Optimizer, Observation], object], ...],
+    callbacks: Callback | Sequence[Callback],
     max_seconds: float | None,
     stop: Rule | None,
     confirm: int,
     executor: Executor | None,
     n_workers: int | None,
     progress: bool,
-    catch: tuple[type[Exception], ...],
+    catch: type[Exception] | Sequence[type[Exception]],
 ) -> Result:
     """The loop; what is not finished at its end is no longer pending."""
     check_int("budget", budget, 1)
+    watchers, caught = _callbacks(callbacks), _exceptions(catch)
     if max_seconds is not None:
         check_positive("max_seconds", max_seconds)
     if not callable(f):
@@ -219,7 +226,7 @@ def _run(
     if (stop is not None or confirm) and len(optimizer.directions) > 1:
         raise InvalidInputError("stop and confirm are for one objective; leave them out.")
     call = caller(f, optimizer.space)
-    workers = 1 if executor is None else _workers(executor, n_workers)
+    workers = _workers(executor, n_workers)
     begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
     begun, running, stopped_by = 0, dict[Future[float | None], Point](), "budget"
     searches, last = budget - confirm, budget  # evaluations of the search, and in all
@@ -236,8 +243,8 @@ def _run(
         optimizer.tell(point, value)
         tick()
         observation = optimizer.observations[-1]
-        answers = [callback(optimizer, observation) for callback in callbacks]  # all are called
-        return any(answer is True for answer in answers)
+        answers = [callback(optimizer, observation) for callback in watchers]  # all are called
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     with progress_bar(progress, budget, "evaluation") as tick:
         try:
@@ -253,7 +260,7 @@ def _run(
                 halted, errors = False, []
                 for job in done:
                     try:  # what one job or callback has done wrong does not keep the others from being told
-                        if job.exception() is not None and not isinstance(job.exception(), catch):
+                        if job.exception() is not None and not isinstance(job.exception(), caught):
                             job.result()  # raises
                         halted |= finish(running.pop(job), _value(job))
                         if stop is not None and begun <= searches and last == budget and may_stop(stop, optimizer):
@@ -289,9 +296,8 @@ def _run(
     )
 
 
-def _optimizer(
-    space: Mapping[str, Parameter] | Space | Optimizer, direction: str, seed: int | None, options: dict[str, Any]
-) -> Optimizer:
+def _optimizer(space: SpaceLike | Optimizer, direction: str, seed: int | None, options: dict[str, Any]) -> Optimizer:
+    _check_options(direction, options)
     if not isinstance(space, Optimizer):
         return Optimizer(space, direction, seed, **options)
     if seed is not None or options:
@@ -301,7 +307,53 @@ def _optimizer(
     return space
 
 
-def _workers(executor: Executor, n_workers: int | None) -> int:
+def _check_options(direction: str, options: Mapping[str, Any]) -> None:
+    """Raise unless all options are those of an optimizer; what other libraries call them is named."""
+    if "direction" in options:
+        raise InvalidInputError(
+            f"infgp.{direction} takes no direction: call infgp.maximize or infgp.minimize, or, for several objectives, "
+            "ask and tell an infgp.Optimizer with a direction for each."
+        )
+    named = [*inspect.signature(maximize).parameters, *inspect.signature(Optimizer).parameters]
+    known = [name for name in named if name not in ("options", "direction")]
+    for name in options:
+        if name not in known:
+            meant = ARGUMENTS.get(name) or nearest(name, known)
+            remedy = f"use {meant}" if meant else f"its arguments are {', '.join(known)}"
+            raise InvalidInputError(f"infgp.{direction} has no argument {name!r}; {remedy}.")
+
+
+def _callbacks(given: Callback | Sequence[Callback]) -> tuple[Callback, ...]:
+    """Callbacks one by one, or raise."""
+    found: tuple[Any, ...] = (given,) if callable(given) or not isinstance(given, Iterable) else tuple(given)
+    if not all(map(callable, found)):
+        raise InvalidInputError(
+            "callbacks must be a function of the optimizer and the latest observation, or a list of such functions, "
+            f"but got {given!r}."
+        )
+    return found
+
+
+def _exceptions(given: type[Exception] | Sequence[type[Exception]]) -> tuple[type[Exception], ...]:
+    """Exception types one by one, or raise."""
+    found: tuple[Any, ...] = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
+    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in found):
+        raise InvalidInputError(
+            f"catch must be an exception type such as ValueError, or a list of exception types, but got {given!r}."
+        )
+    return found
+
+
+def _workers(executor: Executor | None, n_workers: int | None) -> int:
+    if executor is None:
+        if n_workers is not None:
+            raise InvalidInputError(
+                f"n_workers={n_workers!r} is for an executor, and there is none; add an executor of "
+                "concurrent.futures, such as executor=ThreadPoolExecutor(4)."
+            )
+        return 1
+    if not callable(getattr(executor, "submit", None)):
+        raise InvalidInputError(f"executor must be an executor of concurrent.futures, or None, but got {executor!r}.")
     if n_workers is not None:
         return check_int("n_workers", n_workers, 1)
     return check_int("n_workers", getattr(executor, "_max_workers", 1), 1)

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from infgp.errors import InvalidInputError, check_int
-from infgp.parameters import Choice, Float, Identity, Int, Parameter, Scalar, identity, is_number
+from infgp.parameters import Choice, Float, Identity, Int, Parameter, ParameterBase, Scalar, identity, is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from infgp.core.linalg import FloatArray
 
-__all__ = ["Choice", "Float", "Int", "Parameter", "Point", "Scalar", "Space"]
+__all__ = ["Choice", "Float", "Int", "Parameter", "Point", "Scalar", "Space", "SpaceLike"]
 
-Point: TypeAlias = dict[str, Scalar]
+#: Values by name. What type a value has only its parameter knows.
+Point: TypeAlias = dict[str, Any]
 
 #: For each of the parameters that one depends on, by its place in the space: numbers of the values at which it applies.
 Needs: TypeAlias = dict[int, frozenset[int]]
@@ -72,7 +73,7 @@ class Space:
         object.__setattr__(self, "_needs", _needs(self.names, self.parameters))
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Parameter] | Space) -> Space:
+    def of(cls, parameters: SpaceLike) -> Space:
         """The space of a mapping from names to parameters; a space stays as it is."""
         if isinstance(parameters, Space):
             return parameters
@@ -80,12 +81,14 @@ class Space:
             raise InvalidInputError(
                 f"A space is a non-empty mapping such as {{'x': Float(0, 1)}}, but got {parameters!r}."
             )
+        checked: dict[str, Parameter] = {}
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise InvalidInputError(f"A parameter's name must be a non-empty string, but got {name!r}.")
             if not isinstance(parameter, Parameter):
                 raise InvalidInputError(f"Parameter {name!r} is {parameter!r}; {_suggestion(parameter)}.")
-        space = cls(tuple(parameters), tuple(parameters.values()))
+            checked[name] = parameter
+        space = cls(tuple(checked), tuple(checked.values()))
         if space.d == 0:
             raise InvalidInputError(
                 f"All parameters ({', '.join(space.names)}) are constant; there is nothing to search."
@@ -117,7 +120,10 @@ class Space:
     def to_unit(self, points: Sequence[Mapping[str, object]]) -> FloatArray:
         """Points to the unit cube, shape (m, d); each is validated first."""
         if isinstance(points, Mapping | str) or not isinstance(points, Iterable):
-            raise InvalidInputError(f"points must be a sequence of mappings from names to values, but got {points!r}.")
+            remedy = f"; put the point into a list: [{dict(points)!r}]" if isinstance(points, Mapping) else ""
+            raise InvalidInputError(
+                f"points must be a list of mappings from names to values, but got {points!r}{remedy}."
+            )
         valid = [self.validate(point) for point in points]
         out = np.tile(self._middle, (len(valid), 1))
         for name, parameter, columns in self._columns():
@@ -288,6 +294,10 @@ class Space:
         """When a parameter applies, in words."""
         when = self.parameters[self.names.index(name)].when or {}
         return " and ".join(f"{parent} is {' or '.join(map(repr, values))}" for parent, values in when.items())
+
+
+#: What a space may be given as.
+SpaceLike: TypeAlias = Mapping[str, ParameterBase] | Space
 
 
 def _needs(names: tuple[str, ...], parameters: tuple[Parameter, ...]) -> tuple[Needs, ...]:

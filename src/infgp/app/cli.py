@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import logging
 import os
@@ -27,13 +28,12 @@ def demo(out: str, seed: int, budget: int) -> None:
     """Optimize the demo's function with one GP and with the ∞-GP, print how they fare, write the picture."""
     check_int("--budget", budget, 8)
     check_int("--seed", seed, 0)
-    require("matplotlib", "plot")
+    _check_picture(out)
     from infgp.app import demo as task
     from infgp.plot import compare_runs
 
     best = task.best_expected()
     print(f"A function with four peaks; {budget} noisy rewards, one in eight off by ten times the function's range.")
-    print("(The first run on a machine compiles for about half a minute.)")
     runs = [task.run(name, budget, seed, print) for name in task.CONTESTANTS]
     print(f"The best expected reward is {best:.3f}.")
     for r in runs:
@@ -47,6 +47,21 @@ def demo(out: str, seed: int, budget: int) -> None:
     grid = task.grid()
     compare_runs(out, runs, (grid, task.truth(grid)))
     print(f"Picture: {out}")
+
+
+def _check_picture(out: str) -> None:
+    """Raise unless a picture can be written there, before any work is done for it."""
+    figures = require("matplotlib.figure", "plot")
+    known = figures.Figure().canvas.get_supported_filetypes()
+    folder, suffix = os.path.dirname(out) or ".", os.path.splitext(out)[1].lstrip(".").lower()
+    if suffix and suffix not in known:
+        raise InvalidInputError(
+            f"--out {out} is no kind of picture that can be written; use one of {', '.join(known)}."
+        )
+    if not os.path.isdir(folder):
+        raise InvalidInputError(f"--out {out} is in a folder that does not exist; make {folder}, or name another.")
+    if os.path.isdir(out) or not os.access(out if os.path.exists(out) else folder, os.W_OK):
+        raise InvalidInputError(f"--out {out} cannot be written to; name another file.")
 
 
 RUN_HELP = """\
@@ -73,8 +88,8 @@ examples:
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
-exit codes: 0 the study has all its trials or its regret is as small as --until-regret, 1 error, 130 stopped by Ctrl-C,
-141 nobody reads the output any more
+exit codes: 0 the study has all its trials or its regret is as small as --until-regret, 1 error or all evaluations have
+failed, 130 stopped by Ctrl-C (the recommendation so far is printed), 141 nobody reads the output any more
 """
 #: Exit code when nobody reads the output any more: 128 and the number of SIGPIPE.
 UNREAD = 141
@@ -212,6 +227,9 @@ def run(options: argparse.Namespace) -> int:
         print(conclude(study))
     except (Interrupted, KeyboardInterrupt) as stop:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
+        if isinstance(stop, Interrupted) and stop.study is not None:
+            with contextlib.suppress(InfGPError, KeyboardInterrupt):  # so far it is no failure
+                print(conclude(stop.study))
         return 130
     except BrokenPipeError:
         raise
@@ -241,8 +259,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     try:
-        code = _act(arguments)
-        sys.stdout.flush()
+        try:
+            code = _act(arguments)
+        finally:  # also after --help, which exits
+            sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is not written yet has a place to go
         return UNREAD

@@ -56,7 +56,18 @@ ENOUGH = "infgp:regret_below"
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
-    """The run was stopped by Ctrl-C or SIGTERM."""
+    """The run was stopped by Ctrl-C or SIGTERM.
+
+    Attributes
+    ----------
+    study : optuna.Study or None
+        The study as far as it got, if a single Ctrl-C stopped the run: its user waits for what was found. Whoever sends
+        SIGTERM, or a second Ctrl-C, wants the process to end.
+    """
+
+    def __init__(self, message: str, study: Study | None = None) -> None:
+        super().__init__(message)
+        self.study = study
 
 
 @dataclass
@@ -255,7 +266,8 @@ class _Run:
                 self._finish(worker)
         if self.signals:
             raise Interrupted(
-                f"Stopped; what was reported is in the study {self.plan.name!r}. Run the same command to go on."
+                f"Stopped; what was reported is in the study {self.plan.name!r}. Run the same command to go on.",
+                self.study if self.signals == [signal.SIGINT] else None,
             )
         if self.error is not None:
             raise EvaluationError(self.error)

@@ -20,6 +20,7 @@ from infgp.core.options import ModelOptions, check_warp
 from infgp.core.priors import Priors
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.habits import Hints
 from infgp.predict.functionals import Objective, ObjectiveLike
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
@@ -28,12 +29,19 @@ from infgp.search import recommending, saved
 from infgp.search import regret as regrets
 from infgp.search.candidates import Candidates, rank, second_look
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain
-from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
+from infgp.search.outcomes import (
+    Observation,
+    Recommendation,
+    Tradeoff,
+    checked_constraints,
+    checked_values,
+    nothing_known,
+)
 from infgp.search.proposal import DEFAULT_GOAL, Exploration, Proposal, Strategy, propose
 from infgp.search.recommending import Chosen, evaluated_at
 from infgp.search.regret import Regret
 from infgp.search.standing import Log, Setup, Standing
-from infgp.space import Parameter, Point, Space
+from infgp.space import Point, Space, SpaceLike
 
 logger = logging.getLogger("infgp")
 
@@ -70,7 +78,7 @@ class _Belief:
         return list(self.known.values())[self.n_objectives :]
 
 
-class Optimizer:
+class Optimizer(Hints):
     """Bayesian optimization that is not fooled by one lucky reward.
 
     It may be used from several threads: `tell` never waits for an `ask` under way.
@@ -148,7 +156,7 @@ class Optimizer:
 
     def __init__(
         self,
-        space: Mapping[str, Parameter] | Space,
+        space: SpaceLike,
         direction: str | Sequence[str] = "maximize",
         seed: int | None = None,
         *,
@@ -655,7 +663,7 @@ class Optimizer:
         problem = self._setup.problem(self._told(standing))
         name, series = list(problem.objectives.items())[self._index(objective)]
         if not series.y.size:
-            raise InvalidInputError("Nothing is known yet: tell at least one reward first.")
+            raise nothing_known("learn from", len(self._told(standing)))
         with one_blas_thread():
             return self._learn(standing, name, series)
 
@@ -665,7 +673,7 @@ class Optimizer:
         log = self._told(standing)
         problem = self._setup.problem(log)
         if not all(series.y.size for series in problem.objectives.values()):
-            raise InvalidInputError(f"There is nothing to {purpose} yet: tell at least one reward first.")
+            raise nothing_known(purpose, len(log))
         rng = _generator(self._entropy, BELIEF, standing.told)
 
         def learn(name: str, series: Series) -> Learned:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from infgp.errors import InvalidInputError
+from infgp.errors import InvalidInputError, check_reward
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
 from infgp.search.learning import LARGEST
@@ -189,6 +189,7 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
     if value is None:
         return None
     single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes) or np.ndim(value) == 0
+    single |= count == 1 and isinstance(value, np.ndarray) and value.size == 1
     values: Sequence[object]
     if count == 1 and single:
         values = [value]
@@ -196,21 +197,34 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
         values = list(value)  # type: ignore[call-overload]
     else:
         wanted = "a number" if count == 1 else f"a sequence of {count} numbers, one for each direction"
-        raise InvalidInputError(f"A reward must be {wanted}, or None for a failed evaluation, but got {value!r}.")
-    numbers = [_number(v) for v in values]
+        remedy = (
+            "; tell each of the values by itself, or their mean, or make the optimizer with a direction for each"
+            if not single and count == 1
+            else ""
+        )
+        raise InvalidInputError(
+            f"A reward must be {wanted}, or None for a failed evaluation, but got {value!r}{remedy}."
+        )
+    numbers = [check_reward(v) for v in values]
     return tuple(numbers) if all(map(math.isfinite, numbers)) else None
 
 
-def _number(value: object) -> float:
-    """A float, which may be NaN or infinite."""
-    try:
-        if isinstance(value, str | bytes | bool | np.bool_):
-            raise TypeError
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInputError(
-            f"A reward must be a number, or None for a failed evaluation, but got {value!r}."
-        ) from None
+def nothing_known(purpose: str, told: int) -> InvalidInputError:
+    """The error where no reward was told, or all evaluations that were told have failed.
+
+    Examples
+    --------
+    >>> print(nothing_known("recommend", 0))
+    There is nothing to recommend yet: tell at least one reward first.
+    >>> print(nothing_known("recommend", 8))
+    There is nothing to recommend yet: all 8 evaluations failed (their rewards are None, NaN or infinite); ...
+    """
+    if not told:
+        return InvalidInputError(f"There is nothing to {purpose} yet: tell at least one reward first.")
+    return InvalidInputError(
+        f"There is nothing to {purpose} yet: all {told} evaluations failed (their rewards are None, NaN or infinite); "
+        "find out why, and tell at least one reward."
+    )
 
 
 def _amount(value: object) -> float:
