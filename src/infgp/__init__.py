@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, MissingExtraError, NumericalError
+from infgp.habits import nearest
 
 if TYPE_CHECKING:
     from infgp.core.priors import Priors
@@ -73,7 +74,9 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_LAZY[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"infgp.{name}")
-    raise AttributeError(f"module 'infgp' has no attribute {name!r}")
+    meant = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
+    guess = "" if meant is None else f"; did you mean {meant!r}?"
+    raise AttributeError(f"module 'infgp' has no attribute {name!r}{guess}")
 
 
 def __dir__() -> list[str]:

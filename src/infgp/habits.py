@@ -65,14 +65,18 @@ ARGUMENTS = {
 
 
 def nearest(name: object, known: Iterable[str]) -> str | None:
-    """The known name that a misspelt one is nearest to, None where none is near.
+    """The known name that a misspelt or shortened one is nearest to, None where none is near.
 
     Examples
     --------
-    >>> nearest("medain", ["mean", "median"]), nearest("best", ["mean", "median"])
-    ('median', None)
+    >>> nearest("medain", ["mean", "median"]), nearest("max", ["maximize"]), nearest("best", ["mean", "median"])
+    ('median', 'maximize', None)
     """
-    found = difflib.get_close_matches(name, list(known), 1) if isinstance(name, str) else []
+    if not isinstance(name, str) or not name:
+        return None
+    names = list(known)
+    longer = [other for other in names if other.startswith(name.lower())]
+    found = longer if len(longer) == 1 else difflib.get_close_matches(name.lower(), names, 1)
     return found[0] if found else None
 
 

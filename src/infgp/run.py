@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from infgp.calling import caller
+from infgp.calling import caller, describe_call
 from infgp.errors import InvalidInputError, check_int, check_positive, require
 from infgp.habits import ARGUMENTS, RESULT_ATTRIBUTES, Hints, nearest
 from infgp.progress import progress_bar
@@ -260,8 +260,11 @@ def _run(
                 halted, errors = False, []
                 for job in done:
                     try:  # what one job or callback has done wrong does not keep the others from being told
-                        if job.exception() is not None and not isinstance(job.exception(), caught):
-                            job.result()  # raises
+                        failure = job.exception()
+                        if failure is not None and not isinstance(failure, caught):
+                            if isinstance(failure, TypeError) and (note := describe_call(f, optimizer.space)):
+                                failure.add_note(note)
+                            raise failure
                         halted |= finish(running.pop(job), _value(job))
                         if stop is not None and begun <= searches and last == budget and may_stop(stop, optimizer):
                             searches, last, stopped_by = begun, begun + confirm, "rule"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from infgp.errors import InvalidInputError, check_int
+from infgp.habits import nearest
 from infgp.parameters import Choice, Float, Identity, Int, Parameter, ParameterBase, Scalar, identity, is_number
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Space:
         if isinstance(points, Mapping | str) or not isinstance(points, Iterable):
             remedy = f"; put the point into a list: [{dict(points)!r}]" if isinstance(points, Mapping) else ""
             raise InvalidInputError(
-                f"points must be a list of mappings from names to values, but got {points!r}{remedy}."
+                f"points must be a sequence of mappings from names to values, but got {points!r}{remedy}."
             )
         valid = [self.validate(point) for point in points]
         out = np.tile(self._middle, (len(valid), 1))
@@ -167,7 +168,10 @@ class Space:
     def validate(self, point: Mapping[str, object]) -> Point:
         """A copy of the point with plain Python values in the order of the space, or an error if it is outside."""
         if not isinstance(point, Mapping):
-            raise InvalidInputError(f"A point is a mapping from names to values, but got {point!r}.")
+            example = ", ".join(f"{name!r}: …" for name in self.names[:3]) + (", …" if len(self.names) > 3 else "")
+            raise InvalidInputError(
+                f"A point is a mapping from names to values such as {{{example}}}, but got {point!r}."
+            )
         conditional = self.conditional
         always = [name for name in self.names if name not in conditional]
         missing = [name for name in always if name not in point]
@@ -175,7 +179,9 @@ class Space:
         if missing or unknown:
             faults = [f"{what} {names!r}" for what, names in (("lacks", missing), ("has unknown", unknown)) if names]
             where = f" and, where they apply, {list(conditional)!r}" if conditional else ""
-            raise InvalidInputError(f"The point {' and '.join(faults)}; it must have exactly {always!r}{where}.")
+            meant = {name: nearest(name, self.names) for name in unknown}
+            guess = "".join(f" Did you mean {near!r} by {name!r}?" for name, near in meant.items() if near is not None)
+            raise InvalidInputError(f"The point {' and '.join(faults)}; it must have exactly {always!r}{where}.{guess}")
 
         def value(name: str, parameter: Parameter) -> Scalar:
             if name not in point:
@@ -354,4 +360,7 @@ def _suggestion(parameter: object) -> str:
         return f"for a range write Float({low!r}, {high!r}) or Int({low!r}, {high!r})"
     if isinstance(parameter, tuple | list):
         return f"for one of several options write Choice({list(parameter)!r})"
+    if isinstance(parameter, type) and issubclass(parameter, ParameterBase):
+        arguments = "['a', 'b']" if parameter is Choice else "low, high"
+        return f"that is the kind of parameter; write {parameter.__name__}({arguments})"
     return "it must be a Float, an Int or a Choice"

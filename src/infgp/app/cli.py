@@ -172,6 +172,8 @@ class Parser(argparse.ArgumentParser):
         """Print what is wrong and exit."""
         if message.startswith("unrecognized arguments"):
             message = f"some arguments are not known{self._guess()}"
+        if message.startswith("the following arguments are required"):
+            message += self._guess()
         parts = {part for text in self._given for part in (text, text.partition("=")[2], text[2:])}
         for part in sorted(parts - {"", *self._options()}, key=len, reverse=True):
             message = re.sub(rf"(?<![\w-]){re.escape(part)}(?![\w-])", "…", message)
