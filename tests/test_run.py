@@ -503,6 +503,13 @@ def test_the_last_evaluations_confirm():
     assert sum(p not in points[: 10 + k] for k, p in enumerate(points[10:])) <= 1
 
 
+def test_a_run_that_goes_on_may_confirm_with_all_of_its_budget():
+    first = maximize(hill, LINE, 8, seed=0)
+    points = [o.point for o in maximize(hill, first.optimizer, 3, confirm=3).optimizer.observations]
+    assert len(points) == 11
+    assert sum(p not in points[: 8 + k] for k, p in enumerate(points[8:])) <= 1
+
+
 def test_a_rule_that_is_met_begins_the_confirmation():
     result = maximize(hill, LINE, 60, seed=0, stop=GainBelow(0.05, 10), confirm=3)
     without = maximize(hill, LINE, 57, seed=0, stop=GainBelow(0.05, 10))

@@ -561,6 +561,20 @@ def distributions(space: Space) -> Distributions:
     return {name: one(p) for name, p in zip(space.names, space.parameters, strict=True)}
 
 
+def parameters(distributions: Mapping[str, BaseDistribution]) -> dict[str, Parameter]:
+    """Parameters of infgp for Optuna's distributions; :func:`distributions` is the other way.
+
+    Examples
+    --------
+    >>> parameters({"kind": CategoricalDistribution(["a", "b"])})
+    {'kind': Choice(options=('a', 'b'))}
+    """
+    return {
+        name: Choice(d.choices) if isinstance(d, CategoricalDistribution) else _parameter(name, d, None)
+        for name, d in distributions.items()
+    }
+
+
 def _given(
     search_space: Mapping[str, BaseDistribution] | SpaceLike | None,
 ) -> tuple[Distributions | None, Conditions]:

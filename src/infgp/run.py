@@ -133,7 +133,8 @@ def maximize(
         often the more evaluations there are: every second time from 40 on, every fifth time from 100 on.
     confirm : int, default=0
         How many evaluations of the budget are spent at the end on finding out which of the best points is best, as
-        ``ask(confirm=True)`` does. They begin as soon as `stop` says that the search may stop.
+        ``ask(confirm=True)`` does. They begin as soon as `stop` says that the search may stop. It may be the whole
+        budget where `space` is an optimizer that knows rewards.
     executor : concurrent.futures.Executor or None
         Where `f` is evaluated; by default in this thread, one at a time.
     n_workers : int or None
@@ -221,8 +222,11 @@ def _run(
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
     if stop is not None:
         check_rule(stop)
-    if check_int("confirm", confirm, 0) >= budget:
-        raise InvalidInputError(f"confirm must be less than the budget of {budget}, but got {confirm!r}.")
+    if check_int("confirm", confirm, 0) > budget or (confirm == budget and not optimizer.counts[1]):
+        raise InvalidInputError(
+            f"confirm must be less than the budget of {budget}, or equal to it for an optimizer that knows rewards, "
+            f"but got {confirm!r}."
+        )
     if (stop is not None or confirm) and len(optimizer.directions) > 1:
         raise InvalidInputError("stop and confirm are for one objective; leave them out.")
     call = caller(f, optimizer.space)

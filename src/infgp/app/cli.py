@@ -1,4 +1,4 @@
-"""The command line: ``infgp demo``, ``infgp run``, ``infgp bench``."""
+"""The command line: ``infgp demo``, ``infgp run``, ``infgp confirm``, ``infgp bench``."""
 
 from __future__ import annotations
 
@@ -95,19 +95,39 @@ failed, 130 stopped by Ctrl-C (the recommendation so far is printed), 141 nobody
 UNREAD = 141
 
 
+CONFIRM_HELP = """\
+Evaluate the best points of a finished study again, to find out which of them is best and which was lucky.
+
+STUDY is the name of a study in the storage, made by infgp run or by Optuna, or a file that Optimizer.save wrote. Each
+time the command is given, there are --evaluations more; they are stored in the study, or in the file, as they happen.
+In the end the recommendation is printed, and the points that may be best with their probabilities.
+"""
+CONFIRM_EXAMPLES = """\
+examples:
+  infgp confirm train:loss --evaluations 20
+  infgp confirm mine --function train:loss --evaluations 20 --jobs 4 --storage sqlite:///studies.db
+  infgp confirm run.json --function train:loss --evaluations 20
+
+exit codes: as those of infgp run
+"""
+
+
+def add_confirm(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``infgp confirm``."""
+    add = parser.add_argument
+    add("study", metavar="STUDY", help="the study's name, or a file that Optimizer.save wrote")
+    add("--evaluations", type=int, default=20, metavar="N", help="further evaluations (default: %(default)s)")
+    add("--function", metavar="module:function", help="the function (default: the name of the study, as in infgp run)")
+    add("--space", metavar="FILE", help="the parameters, in TOML (default: what the study knows of them)")
+    add_common(parser)
+
+
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``infgp run``."""
     add = parser.add_argument
     add("function", metavar="module:function", help="the function, found from this folder or among what is installed")
     add("--space", required=True, metavar="FILE", help="the parameters, in TOML (see above)")
     add("--trials", type=int, required=True, metavar="N", help="trials that the study is to have in the end")
-    add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
-    add(
-        "--storage",
-        metavar="URL",
-        help="database: sqlite:///file.db, postgresql+psycopg://…, mysql+pymysql://… (default: the environment "
-        "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
-    )
     add("--study", metavar="NAME", help="name of the study, by which it goes on (default: module:function)")
     add("--minimize", action="store_true", help="find the least value, not the largest")
     add(
@@ -145,6 +165,19 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the last N of the --trials evaluate the best points again, to find out which is best; a finished study "
         "goes on that way if --trials is larger than before (default: 0)",
+    )
+    add_common(parser)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Arguments that ``infgp run`` and ``infgp confirm`` share: how evaluations are made, and where they are stored."""
+    add = parser.add_argument
+    add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
+    add(
+        "--storage",
+        metavar="URL",
+        help="database: sqlite:///file.db, postgresql+psycopg://…, mysql+pymysql://… (default: the environment "
+        "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
     )
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
@@ -204,29 +237,50 @@ def _check_places(options: argparse.Namespace) -> None:
     """Refuse a URL that was given as something else, without repeating it."""
     places = {"function": "module:function", "space": "--space", "study": "--study", "objective": "--objective"}
     for name, place in places.items():
-        if LIKE_URL.search(getattr(options, name) or ""):
+        if LIKE_URL.search(getattr(options, name, None) or ""):
             raise InvalidInputError(f"What was given as {place} looks like a storage URL; give that with --storage.")
 
 
+def confirm_saved(options: argparse.Namespace) -> int:
+    """The command ``infgp confirm`` with a file: its exit code."""
+    from infgp.app.confirm import confirm_file
+
+    if options.jobs != 1 or options.timeout is not None:
+        raise InvalidInputError("--jobs and --timeout are for studies in a storage; leave them out for a saved file.")
+    result = confirm_file(options.study, options.function, options.evaluations, options.keep_going)
+    print(result)
+    if result.optimizer.counts[1]:
+        print(result.optimizer.candidates())
+    return 130 if result.stopped_by == "interrupt" else 0
+
+
 def run(options: argparse.Namespace) -> int:
-    """The command ``infgp run``: its exit code."""
+    """The commands ``infgp run`` and ``infgp confirm``: the exit code."""
     optuna = require("optuna", "cli")
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # warns of lost connections in many lines
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # tells of lost connections, with tracebacks
+    from infgp.app.confirm import candidates, prepare
     from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
     from infgp.app.live import conclude, live
     from infgp.app.storage import Plan, hide_password, is_certain
 
+    confirms = options.command == "confirm"
     settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
+    if confirms:
+        settings["function"], settings["space"] = options.function or options.study, options.space or ""
+        settings["trials"] = options.evaluations
     settings["storage"] = options.storage or os.environ.get(STORAGE_VARIABLE) or Plan.storage
     plan = Plan(**settings)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # scripts start processes in the background without it
     try:
         _check_places(options)
-        with live(plan) as listen:
-            study = launch(plan, listen)
+        whole, space = prepare(plan) if confirms else (plan, None)
+        with live(whole) as listen:
+            study = launch(whole, listen, space)
         print(conclude(study))
+        if confirms:
+            print(candidates(study))
     except (Interrupted, KeyboardInterrupt) as stop:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
         if isinstance(stop, Interrupted) and stop.study is not None:
@@ -293,6 +347,15 @@ def _act(arguments: Sequence[str] | None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    add_confirm(
+        commands.add_parser(
+            "confirm",
+            help="evaluate the best points of a finished study again, to find out which is best",
+            description=CONFIRM_HELP,
+            epilog=CONFIRM_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     bench.add_arguments(
         commands.add_parser(
             "bench",
@@ -304,7 +367,9 @@ def _act(arguments: Sequence[str] | None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        if options.command == "run":
+        if options.command == "confirm" and os.path.isfile(options.study):
+            return confirm_saved(options)
+        if options.command in ("run", "confirm"):
             return run(options)
         if options.command == "bench":
             return bench.act(options)

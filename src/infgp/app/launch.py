@@ -7,6 +7,7 @@ slow ones by Optuna's heartbeat. Workers never see the storage, and no message s
 
 from __future__ import annotations
 
+import json
 import math
 import signal
 import time
@@ -53,6 +54,10 @@ ERROR = "infgp:error"
 INSTEAD_OF = "infgp:instead_of"
 #: User attribute of a study that has stopped: the values of --until-regret and --probability that it has reached.
 ENOUGH = "infgp:regret_below"
+#: User attribute of a study whose space has conditions, which its trials do not tell: the space, in JSON.
+SPACE_KEPT = "infgp:space"
+#: Largest number of characters of a space that a study keeps; MySQL holds 65 535 bytes.
+LARGEST_KEPT = 60_000
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
@@ -84,7 +89,7 @@ class Progress:
 Listener = Callable[[Progress], object]
 
 
-def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
+def run(plan: Plan, listen: Listener = lambda _: None, space: Space | None = None) -> Study:
     """Bring a study to its number of trials.
 
     Parameters
@@ -92,6 +97,8 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     plan : Plan
     listen : callable
         Called whenever something has changed. What it raises ends the run.
+    space : Space or None
+        By default that of the file `plan.space`.
 
     Returns
     -------
@@ -126,7 +133,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     if plan.until_regret is not None:
         RegretBelow(plan.until_regret, plan.probability)
     check_options(plan)
-    space = read_space(plan.space)
+    space = space or read_space(plan.space)
     worker = _hire(plan, space)  # before anything is stored
     with warnings.catch_warnings():
         from optuna.exceptions import ExperimentalWarning
@@ -189,6 +196,7 @@ class _Run:
     def go(self) -> None:
         try:
             self._patiently(self._check)
+            self._patiently(self._keep_space)
             self._loop()
         finally:
             for worker in (*self.starting, *self.idle, *self.evaluating):
@@ -210,6 +218,12 @@ class _Run:
         foreign = self._foreign(self.study.get_trials(deepcopy=False))
         if foreign is not None:
             raise InvalidInputError(foreign)
+
+    def _keep_space(self) -> None:
+        """Have the study keep a space with conditions, so that others can go on with it."""
+        text = json.dumps(self.space.to_json())
+        if self.space.conditional and len(text) <= LARGEST_KEPT and self.study.user_attrs.get(SPACE_KEPT) != text:
+            self.study.set_user_attr(SPACE_KEPT, text)
 
     def _foreign(self, trials: list[FrozenTrial]) -> str | None:
         """What is wrong with the first trial whose parameters are not those of the space file, if there is one.
