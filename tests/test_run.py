@@ -462,6 +462,9 @@ def test_the_progress_bar_needs_tqdm(monkeypatch):
         ({"outliers": "drop"}, "outliers='drop' is not known"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
         ({"callbacks": 3}, "callbacks must be a function"),
+        ({"cost": "money"}, "cost must be 'seconds', a function of the point, or None"),
+        ({"max_cost": 3.0}, "max_cost needs cost"),
+        ({"max_cost": 0.0, "cost": "seconds"}, "max_cost must be a finite number > 0"),
         ({"callbacks": [print, None]}, "or a list of such functions, but got"),
         ({"catch": "ValueError"}, "catch must be an exception type such as ValueError"),
         ({"catch": [KeyboardInterrupt]}, "or a list of exception types, but got"),
@@ -508,6 +511,43 @@ def test_a_run_that_goes_on_may_confirm_with_all_of_its_budget():
     points = [o.point for o in maximize(hill, first.optimizer, 3, confirm=3).optimizer.observations]
     assert len(points) == 11
     assert sum(p not in points[: 8 + k] for k, p in enumerate(points[8:])) <= 1
+
+
+def test_a_run_stops_when_its_money_is_spent():
+    result = maximize(hill, LINE, 50, seed=0, cost=lambda point: 1.0 + point["x"], max_cost=6.0)
+    costs = [o.cost for o in result.observations]
+    assert costs == [1.0 + o.point["x"] for o in result.observations]
+    assert result.stopped_by == "cost"
+    assert result.cost == sum(costs) >= 6.0 > sum(costs[:-1])
+    assert [o.point for o in result.observations] == [
+        o.point for o in maximize(hill, LINE, len(costs), seed=0).observations
+    ]
+    again = maximize(hill, result.optimizer, 2, cost=lambda point: 1.0, max_cost=6.0)  # a budget for each run
+    assert (again.stopped_by, again.cost) == ("budget", 2.0)
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_costs_may_be_seconds(workers):
+    """Also of evaluations that fail; an evaluation that sleeps takes no less."""
+
+    def nap(x):
+        time.sleep(0.02)
+        if x > 0.5:
+            raise ArithmeticError
+        return x
+
+    with ThreadPoolExecutor(2) as executor:
+        pool = {} if workers is None else {"executor": executor}
+        result = maximize(nap, LINE, 4, seed=0, cost="seconds", catch=ArithmeticError, **pool)
+    assert {o.value is None for o in result.observations} == {True, False}
+    assert all(0.02 <= o.cost < 60.0 for o in result.observations)
+
+
+def test_costs_that_are_no_numbers():
+    optimizer = Optimizer(LINE, seed=0)
+    with pytest.raises(InvalidInputError, match="cost must be a finite number >= 0"):
+        maximize(hill, optimizer, 5, cost=lambda point: -1.0)
+    assert optimizer.observations == optimizer.pending == ()
 
 
 def test_a_rule_that_is_met_begins_the_confirmation():

@@ -7,8 +7,8 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,8 @@ logger = logging.getLogger("infgp")
 
 #: What is called after every evaluation; True stops the run.
 Callback: TypeAlias = Callable[[Optimizer, Observation], object]
+#: What an evaluation costs: its seconds, or what a function of the point says.
+Cost: TypeAlias = Literal["seconds"] | Callable[[Point], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Result(Hints):
         All evaluations, in the order in which they came back.
     seconds : float
         Duration of the run.
-    stopped_by : {"budget", "time", "callback", "rule", "interrupt"}
+    stopped_by : {"budget", "time", "cost", "callback", "rule", "interrupt"}
     optimizer : Optimizer
         To go on with: ``maximize(f, result.optimizer, budget=50)``.
     """
@@ -58,6 +60,11 @@ class Result(Hints):
     def point(self) -> Point | None:
         """The recommended point."""
         return None if self.recommendation is None else self.recommendation.point
+
+    @property
+    def cost(self) -> float:
+        """What the evaluations of the run have cost together, as far as that was told."""
+        return float(sum(o.cost or 0.0 for o in self.observations))
 
     def to_frame(self) -> Any:
         """All evaluations as a pandas data frame: a column for each parameter, and ``value`` (NaN where failed)."""
@@ -102,6 +109,8 @@ def maximize(
     *,
     callbacks: Callback | Sequence[Callback] = (),
     max_seconds: float | None = None,
+    cost: Cost | None = None,
+    max_cost: float | None = None,
     stop: Rule | None = None,
     confirm: int = 0,
     executor: Executor | None = None,
@@ -128,6 +137,12 @@ def maximize(
         run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
         Seconds after which no further evaluation begins.
+    cost : "seconds", callable or None
+        What an evaluation costs, which is kept with its observation: the seconds that it takes, with the time that it
+        waits in an executor's queue, or what a function of the point says, in any unit. None for costs that are not
+        known. Points are chosen without regard to it.
+    max_cost : float or None
+        No further evaluation begins once the evaluations of this run have cost that much. Needs `cost`.
     stop : RegretBelow, GainBelow or None
         When enough is known (`docs/stopping.md`). Checked after every evaluation once the design is finished, and less
         often the more evaluations there are: every second time from 40 on, every fifth time from 100 on.
@@ -168,7 +183,8 @@ def maximize(
     True
     """
     optimizer = _optimizer(space, "maximize", seed, options)
-    return _run(f, optimizer, budget, callbacks, max_seconds, stop, confirm, executor, n_workers, progress, catch)
+    costs = (max_seconds, cost, max_cost)
+    return _run(f, optimizer, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
 
 
 def minimize(
@@ -179,6 +195,8 @@ def minimize(
     *,
     callbacks: Callback | Sequence[Callback] = (),
     max_seconds: float | None = None,
+    cost: Cost | None = None,
+    max_cost: float | None = None,
     stop: Rule | None = None,
     confirm: int = 0,
     executor: Executor | None = None,
@@ -197,7 +215,8 @@ def minimize(
     True
     """
     optimizer = _optimizer(space, "minimize", seed, options)
-    return _run(f, optimizer, budget, callbacks, max_seconds, stop, confirm, executor, n_workers, progress, catch)
+    costs = (max_seconds, cost, max_cost)
+    return _run(f, optimizer, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
 
 
 def _run(
@@ -206,6 +225,8 @@ def _run(
     budget: int,
     callbacks: Callback | Sequence[Callback],
     max_seconds: float | None,
+    cost: Cost | None,
+    max_cost: float | None,
     stop: Rule | None,
     confirm: int,
     executor: Executor | None,
@@ -218,6 +239,10 @@ def _run(
     watchers, caught = _callbacks(callbacks), _exceptions(catch)
     if max_seconds is not None:
         check_positive("max_seconds", max_seconds)
+    if cost is not None and cost != "seconds" and not callable(cost):
+        raise InvalidInputError(f"cost must be 'seconds', a function of the point, or None, but got {cost!r}.")
+    if max_cost is not None and not (check_positive("max_cost", max_cost) and cost is not None):
+        raise InvalidInputError("max_cost needs cost: 'seconds', or a function of the point that says what it costs.")
     if not callable(f):
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
     if stop is not None:
@@ -232,19 +257,26 @@ def _run(
     call = caller(f, optimizer.space)
     workers = _workers(executor, n_workers)
     begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
-    begun, running, stopped_by = 0, dict[Future[float | None], Point](), "budget"
+    begun, running, stopped_by = 0, dict[Future[float | None], tuple[Point, _Watch]](), "budget"
     searches, last = budget - confirm, budget  # evaluations of the search, and in all
+    spent = 0.0
 
-    def late() -> bool:
-        return max_seconds is not None and time.monotonic() - begin >= max_seconds
+    def over() -> str | None:
+        """What has run out, if anything has."""
+        if max_seconds is not None and time.monotonic() - begin >= max_seconds:
+            return "time"
+        return "cost" if max_cost is not None and spent >= max_cost else None
 
     def next_point() -> Point:
         """The next point; without any reward there is nothing to confirm."""
         return optimizer.ask(confirm=begun >= searches and optimizer.counts[1] > 0)
 
-    def finish(point: Point, value: float | None) -> bool:
+    def finish(point: Point, value: float | None, watch: _Watch) -> bool:
         """Tell, call back; whether a callback stops the run."""
-        optimizer.tell(point, value)
+        nonlocal spent
+        price = cost(dict(point)) if callable(cost) else watch.seconds if cost == "seconds" else None
+        optimizer.tell(point, value, cost=price)
+        spent += price or 0.0
         tick()
         observation = optimizer.observations[-1]
         answers = [callback(optimizer, observation) for callback in watchers]  # all are called
@@ -253,12 +285,15 @@ def _run(
     with progress_bar(progress, budget, "evaluation") as tick:
         try:
             while begun < last or running:
-                while begun < last and len(running) < workers and not late():
+                while begun < last and len(running) < workers and not over():
                     point = next_point()
                     begun += 1
-                    running[_submit(executor, call, point)] = point
+                    watch = _Watch()
+                    job = _submit(executor, call, point)
+                    running[job] = (point, watch)
+                    job.add_done_callback(watch.stop)
                 if not running:
-                    stopped_by = "time"
+                    stopped_by = over() or stopped_by
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 halted, errors = False, []
@@ -269,7 +304,8 @@ def _run(
                             if isinstance(failure, TypeError) and (note := describe_call(f, optimizer.space)):
                                 failure.add_note(note)
                             raise failure
-                        halted |= finish(running.pop(job), _value(job))
+                        point, watch = running.pop(job)
+                        halted |= finish(point, _value(job), watch)
                         if stop is not None and begun <= searches and last == budget and may_stop(stop, optimizer):
                             searches, last, stopped_by = begun, begun + confirm, "rule"
                     except Exception as error:
@@ -364,6 +400,22 @@ def _workers(executor: Executor | None, n_workers: int | None) -> int:
     if n_workers is not None:
         return check_int("n_workers", n_workers, 1)
     return check_int("n_workers", getattr(executor, "_max_workers", 1), 1)
+
+
+@dataclass
+class _Watch:
+    """Measures the time from when an evaluation is handed on to when it ends."""
+
+    begun: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+
+    def stop(self, _: object) -> None:
+        self.ended = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Time until the end, or until now; a future is done a moment before it says so to those who have asked."""
+        return (time.monotonic() if self.ended is None else self.ended) - self.begun
 
 
 def _submit(executor: Executor | None, call: Callable[[Point], float | None], point: Point) -> Future[float | None]:

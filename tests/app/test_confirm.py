@@ -145,7 +145,7 @@ def test_a_saved_run_goes_on(capsys):
 def test_saved_runs_that_cannot_be_confirmed(capsys):
     before = saved().counts
     assert "add --function" in error(capsys, "run.json")
-    assert "--jobs and --timeout" in error(capsys, "run.json", "--function", "train:line", "--jobs", "2")
+    assert "--jobs, --timeout and --max-seconds" in error(capsys, "run.json", "--function", "train:line", "--jobs", "2")
     failed = error(capsys, "run.json", "--function", "train:failing")
     assert "train:failing failed (RuntimeError: no luck)" in failed
     assert "--keep-going" in failed

@@ -177,6 +177,14 @@ def test_stops_when_the_regret_is_small(capsys):
     assert len(trials()) == made  # nothing is left to do
 
 
+def test_the_time_of_a_run(capsys, monkeypatch):
+    monkeypatch.setenv("NAP", "0.3")
+    assert main(command("f", 60, "--minimize", "--max-seconds", "2")) == 0
+    assert 1 <= len(complete()) == len(trials()) < 30
+    assert "Recommended" in capsys.readouterr().out
+    assert "--max-seconds must be a finite number > 0" in failure(capsys, *command("f", 60, "--max-seconds", "0"))
+
+
 def test_a_finished_study_is_confirmed(capsys):
     assert main(command("f", 8, "--minimize", "--seed", "0")) == 0
     assert main(command("f", 11, "--minimize", "--seed", "0", "--confirm", "3")) == 0

@@ -88,8 +88,9 @@ examples:
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
-exit codes: 0 the study has all its trials or its regret is as small as --until-regret, 1 error or all evaluations have
-failed, 130 stopped by Ctrl-C (the recommendation so far is printed), 141 nobody reads the output any more
+exit codes: 0 the study has all its trials, its regret is as small as --until-regret or its time is over, 1 error or all
+evaluations have failed, 130 stopped by Ctrl-C (the recommendation so far is printed), 141 nobody reads the output any
+more
 """
 #: Exit code when nobody reads the output any more: 128 and the number of SIGPIPE.
 UNREAD = 141
@@ -188,6 +189,13 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         help="end an evaluation that takes longer, with all processes it has started, and count its point as failed "
         "(default: none)",
     )
+    add(
+        "--max-seconds",
+        type=float,
+        metavar="SECONDS",
+        help="begin no evaluation after that time; what is running is finished, and the same command goes on later "
+        "(default: none)",
+    )
     add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
     add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
 
@@ -245,8 +253,10 @@ def confirm_saved(options: argparse.Namespace) -> int:
     """The command ``infgp confirm`` with a file: its exit code."""
     from infgp.app.confirm import confirm_file
 
-    if options.jobs != 1 or options.timeout is not None:
-        raise InvalidInputError("--jobs and --timeout are for studies in a storage; leave them out for a saved file.")
+    if options.jobs != 1 or options.timeout is not None or options.max_seconds is not None:
+        raise InvalidInputError(
+            "--jobs, --timeout and --max-seconds are for studies in a storage; leave them out for a saved file."
+        )
     result = confirm_file(options.study, options.function, options.evaluations, options.keep_going)
     print(result)
     if result.optimizer.counts[1]:

@@ -126,6 +126,8 @@ def run(plan: Plan, listen: Listener = lambda _: None, space: Space | None = Non
     check_int("--patience", plan.patience, 0)
     if plan.timeout is not None:
         check_positive("--timeout", plan.timeout)
+    if plan.max_seconds is not None:
+        check_positive("--max-seconds", plan.max_seconds)
     if check_int("--confirm", plan.confirm, 0) >= plan.trials:
         raise InvalidInputError(f"--confirm must be less than --trials {plan.trials}, but got {plan.confirm}.")
     if plan.confirm and plan.until_regret is not None:
@@ -192,6 +194,7 @@ class _Run:
     beaten: float = -math.inf
     checked: int = 0  # number of trials after which it was last asked whether enough is known
     enough: bool = False
+    begun: float = field(default_factory=time.monotonic)
 
     def go(self) -> None:
         try:
@@ -264,7 +267,8 @@ class _Run:
             self.error = self.error or self._foreign(trials)  # another run may have begun with another space file
             done = sum(map(counts, trials))
             running = sum(t.state.name == "RUNNING" for t in trials)
-            ending = self.error is not None or bool(self.signals) or done >= self.plan.trials or self._enough(done)
+            over = done >= self.plan.trials or self._late() or self._enough(done)
+            ending = self.error is not None or bool(self.signals) or over
             if ending and not self.evaluating:
                 self.listen(Progress(trials, 0, self.plan.trials))
                 break
@@ -285,6 +289,10 @@ class _Run:
             )
         if self.error is not None:
             raise EvaluationError(self.error)
+
+    def _late(self) -> bool:
+        """Whether the time is over in which evaluations may begin."""
+        return self.plan.max_seconds is not None and time.monotonic() - self.begun >= self.plan.max_seconds
 
     def _enough(self, done: int) -> bool:
         """Whether the regret is as small as was asked for; asked once for each number of trials, and kept by the study.
@@ -311,6 +319,8 @@ class _Run:
     def _note(self) -> str:
         if self.signals:
             return "finishing what is running; Ctrl-C again abandons it"
+        if self._late():
+            return "the time is over; finishing what is running"
         if not self.evaluating and not self.starting:
             return "waiting for trials that run elsewhere, or were lost"
         return ""

@@ -60,6 +60,7 @@ class Plan:
     seed: int | None = None
     keep_going: bool = False
     timeout: float | None = None
+    max_seconds: float | None = None
     heartbeat: int = 10
     patience: int = 60
 

@@ -34,6 +34,7 @@ from infgp.search.outcomes import (
     Recommendation,
     Tradeoff,
     checked_constraints,
+    checked_cost,
     checked_values,
     nothing_known,
 )
@@ -312,6 +313,7 @@ class Optimizer(Hints):
         value: float | Sequence[float] | None,
         noise_variance: float | None = None,
         constraints: Mapping[str, float] | Sequence[float] | None = None,
+        cost: float | None = None,
     ) -> None:
         """Report the reward of a point, whether it was asked for or not.
 
@@ -327,6 +329,9 @@ class Optimizer(Hints):
         constraints : mapping of str to float, or sequence of float, optional
             Numbers that must not be positive. They are learned as rewards are, and the search keeps to where they are
             likely to hold.
+        cost : float, optional
+            What the evaluation cost, in any unit such as seconds or money. It is kept with the observation; points are
+            chosen without regard to it.
 
         Examples
         --------
@@ -342,9 +347,8 @@ class Optimizer(Hints):
         variance = float(check_variances(None if noise_variance is None else [noise_variance], 1)[0])
         if variance and len(self.directions) > 1:
             raise InvalidInputError("noise_variance is for one objective; leave it out.")
-        observation = Observation(
-            valid, checked_values(value, len(self.directions)), variance, checked_constraints(constraints)
-        )
+        values, limits = checked_values(value, len(self.directions)), checked_constraints(constraints)
+        observation = Observation(valid, values, variance, limits, checked_cost(cost))
         encoded, key = self.space.to_unit([valid])[0], self.space.key(valid)
         with self._lock:
             now = self._standing

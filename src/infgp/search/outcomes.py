@@ -33,12 +33,15 @@ class Observation:
         The known part of the noise variance.
     constraints : dict of str to float
         Values of the constraints; a point is feasible where none is positive.
+    cost : float or None
+        What the evaluation cost, in the user's unit; None where it was not told.
     """
 
     point: Point
     values: tuple[float, ...] | None
     noise_variance: float = 0.0
     constraints: Mapping[str, float] = field(default_factory=dict)
+    cost: float | None = None
 
     @property
     def value(self) -> float | None:
@@ -207,6 +210,24 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
         )
     numbers = [check_reward(v) for v in values]
     return tuple(numbers) if all(map(math.isfinite, numbers)) else None
+
+
+def checked_cost(cost: object) -> float | None:
+    """What an evaluation cost as a float, None where that is not known.
+
+    Examples
+    --------
+    >>> checked_cost(3), checked_cost(None)
+    (3.0, None)
+    """
+    if cost is None:
+        return None
+    is_number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool | np.complexfloating)
+    if not is_number or not 0.0 <= cost <= LARGEST:  # type: ignore[operator]
+        raise InvalidInputError(
+            f"cost must be a finite number >= 0, such as seconds or money, or None, but got {cost!r}."
+        )
+    return float(cost)  # type: ignore[arg-type]
 
 
 def nothing_known(purpose: str, told: int) -> InvalidInputError:
