@@ -2,6 +2,8 @@
 
 import inspect
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -51,6 +53,12 @@ def test_hints_name_what_exists():
         assert not hints.keys() & names  # a name that exists needs no hint
         firsts = {hint.partition("(")[0].partition(".")[0].partition(",")[0] for hint in hints.values()}
         assert {first for first in firsts if first.isidentifier()} - {"infgp"} <= names
+
+
+def test_modules_need_no_import_of_their_own():
+    code = "import infgp; print(infgp.plot.__name__, infgp.optuna.InfGPSampler.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["infgp.plot", "InfGPSampler"]
 
 
 def test_names_at_the_top():
