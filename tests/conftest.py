@@ -1,3 +1,5 @@
+import logging
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -7,6 +9,12 @@ from threadpoolctl import threadpool_limits
 def _one_blas_thread():
     with threadpool_limits(1, user_api="blas"):
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quiet_compilation():
+    """Which test compiles first depends on the disk, and what is printed is compared."""
+    logging.getLogger("infgp.compiling").setLevel(logging.ERROR)
 
 
 #: Needs an extra of its own.

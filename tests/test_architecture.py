@@ -41,7 +41,7 @@ def test_no_import_cycle():
 
 #: From the ground up: a module imports from its own layer or from those before it.
 LAYERS = (
-    {"errors", "printing", "progress"},
+    {"errors", "habits", "printing", "progress"},
     {"core"},
     {"parameters", "space", "calling", "sample"},
     {"predict"},

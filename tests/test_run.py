@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 
+import numpy as np
 import pytest
 
 import infgp.run
@@ -119,6 +120,11 @@ def test_callbacks_see_every_evaluation_and_stop_the_run():
     assert result.recommendation is not None
 
 
+def test_a_single_callback_and_a_truth_value_of_numpy():
+    result = maximize(hill, LINE, 9, seed=0, callbacks=lambda optimizer, _: np.float64(optimizer.counts[0]) >= 3)
+    assert (result.stopped_by, len(result.observations)) == ("callback", 3)
+
+
 def test_only_true_stops():
     result = maximize(hill, LINE, 5, seed=0, callbacks=(lambda optimizer, observation: "yes",))
     assert len(result.observations) == 5
@@ -161,6 +167,12 @@ def test_exceptions_to_catch_are_failures(caplog):
     assert len(calls) == 6
     assert [o.value is None for o in result.observations] == [False, False, True, False, False, False]
     assert [record.getMessage() for record in caplog.records] == ["An evaluation failed: ZeroDivisionError('third')"]
+
+
+@pytest.mark.parametrize("catch", [[ValueError, ArithmeticError], ZeroDivisionError], ids=["list", "type"])
+def test_exceptions_to_catch_may_be_in_a_list_or_alone(catch):
+    f, _ = counted(hill, fail_on_third)
+    assert [o.value is None for o in maximize(f, LINE, 4, seed=0, catch=catch).observations] == [0, 0, 1, 0]
 
 
 def test_other_exceptions_are_raised_with_nothing_left_pending():
@@ -262,10 +274,11 @@ def test_an_error_in_a_callback_is_raised_and_the_reward_kept():
     assert optimizer.pending == ()
 
 
-def test_runs_that_only_fail():
+def test_runs_that_only_fail(caplog):
     result = maximize(lambda x: None, LINE, 5, seed=0)
     assert (result.point, result.best_observed) == (None, None)
     assert str(result) == "evaluations  5 (5 failed), stopped by budget"
+    assert "all 5 evaluations failed" in caplog.text
 
 
 # --- Executors --------------------------------------------------------------------------------------------------------
@@ -454,6 +467,21 @@ def test_the_progress_bar_needs_tqdm(monkeypatch):
         ({"objective": "worst"}, "objective must be 'mean', 'median'"),
         ({"outliers": "drop"}, "outliers='drop' is not known"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
+        ({"callbacks": 3}, "callbacks must be a function"),
+        ({"cost": "money"}, "cost must be 'seconds', a function of the point, or None"),
+        ({"max_cost": 3.0}, "max_cost needs cost"),
+        ({"max_cost": 0.0, "cost": "seconds"}, "max_cost must be a finite number > 0"),
+        ({"callbacks": [print, None]}, "or a list of such functions, but got"),
+        ({"catch": "ValueError"}, "catch must be an exception type such as ValueError"),
+        ({"catch": [KeyboardInterrupt]}, "or a list of exception types, but got"),
+        ({"timeout": 60}, "infgp.maximize has no argument 'timeout'; use max_seconds"),
+        ({"n_jobs": 2}, "no argument 'n_jobs'; use executor=ThreadPoolExecutor"),
+        ({"direction": "minimize"}, "call infgp.maximize or infgp.minimize"),
+        ({"n_intial": 3}, "no argument 'n_intial'; use n_initial"),
+        ({"zzz": 3}, "no argument 'zzz'; its arguments are f, space, budget, .*, n_initial, "),
+        ({"space": Optimizer(LINE), "timeout": 3}, "use max_seconds"),
+        ({"n_workers": 2}, "n_workers=2 is for an executor"),
+        ({"executor": 4}, "executor must be an executor of concurrent.futures"),
         ({"n_workers": 0, "executor": ThreadPoolExecutor(1)}, "n_workers must be an integer >= 1"),
         ({"space": Optimizer(LINE), "seed": 1}, "its own seed and options"),
         ({"space": Optimizer(LINE), "kernel": "se"}, "its own seed and options"),
@@ -482,6 +510,50 @@ def test_the_last_evaluations_confirm():
     assert len({p["x"] for p in points[:10]}) == 10
     # Each of the last is a point from before, or a recommended one that was not evaluated yet.
     assert sum(p not in points[: 10 + k] for k, p in enumerate(points[10:])) <= 1
+
+
+def test_a_run_that_goes_on_may_confirm_with_all_of_its_budget():
+    first = maximize(hill, LINE, 8, seed=0)
+    points = [o.point for o in maximize(hill, first.optimizer, 3, confirm=3).optimizer.observations]
+    assert len(points) == 11
+    assert sum(p not in points[: 8 + k] for k, p in enumerate(points[8:])) <= 1
+
+
+def test_a_run_stops_when_its_money_is_spent():
+    result = maximize(hill, LINE, 50, seed=0, cost=lambda point: 1.0 + point["x"], max_cost=6.0)
+    costs = [o.cost for o in result.observations]
+    assert costs == [1.0 + o.point["x"] for o in result.observations]
+    assert result.stopped_by == "cost"
+    assert result.cost == sum(costs) >= 6.0 > sum(costs[:-1])
+    assert [o.point for o in result.observations] == [
+        o.point for o in maximize(hill, LINE, len(costs), seed=0).observations
+    ]
+    again = maximize(hill, result.optimizer, 2, cost=lambda point: 1.0, max_cost=6.0)  # a budget for each run
+    assert (again.stopped_by, again.cost) == ("budget", 2.0)
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_costs_may_be_seconds(workers):
+    """Also of evaluations that fail; an evaluation that sleeps takes no less."""
+
+    def nap(x):
+        time.sleep(0.02)
+        if x > 0.5:
+            raise ArithmeticError
+        return x
+
+    with ThreadPoolExecutor(2) as executor:
+        pool = {} if workers is None else {"executor": executor}
+        result = maximize(nap, LINE, 4, seed=0, cost="seconds", catch=ArithmeticError, **pool)
+    assert {o.value is None for o in result.observations} == {True, False}
+    assert all(0.02 <= o.cost < 60.0 for o in result.observations)
+
+
+def test_costs_that_are_no_numbers():
+    optimizer = Optimizer(LINE, seed=0)
+    with pytest.raises(InvalidInputError, match="cost must be a finite number >= 0"):
+        maximize(hill, optimizer, 5, cost=lambda point: -1.0)
+    assert optimizer.observations == optimizer.pending == ()
 
 
 def test_a_rule_that_is_met_begins_the_confirmation():

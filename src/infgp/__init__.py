@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, MissingExtraError, NumericalError
+from infgp.habits import nearest
 
 if TYPE_CHECKING:
     from infgp.core.priors import Priors
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from infgp.predict.law import Law
     from infgp.run import Result, maximize, minimize
     from infgp.search.optimizer import Optimizer
+    from infgp.search.outcomes import Observation, Recommendation
     from infgp.search.stopping import GainBelow, RegretBelow
     from infgp.space import Choice, Float, Int
 
@@ -34,8 +36,10 @@ __all__ = [
     "Law",
     "MissingExtraError",
     "NumericalError",
+    "Observation",
     "Optimizer",
     "Priors",
+    "Recommendation",
     "RegretBelow",
     "Result",
     "__version__",
@@ -52,21 +56,27 @@ _LAZY = {
     "InfiniteGP": "infgp.estimator",
     "Int": "infgp.space",
     "Law": "infgp.predict.law",
+    "Observation": "infgp.search.outcomes",
     "Optimizer": "infgp.search.optimizer",
     "Priors": "infgp.core.priors",
+    "Recommendation": "infgp.search.outcomes",
     "RegretBelow": "infgp.search.stopping",
     "Result": "infgp.run",
     "maximize": "infgp.run",
     "minimize": "infgp.run",
 }
+#: Modules with an optional dependency, imported when they are first used.
+_MODULES = ("optuna", "plot")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
-    if name == "plot":
-        return importlib.import_module("infgp.plot")
-    raise AttributeError(f"module 'infgp' has no attribute {name!r}")
+    if name in _MODULES:
+        return importlib.import_module(f"infgp.{name}")
+    meant = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
+    guess = "" if meant is None else f"; did you mean {meant!r}?"
+    raise AttributeError(f"module 'infgp' has no attribute {name!r}{guess}")
 
 
 def __dir__() -> list[str]:

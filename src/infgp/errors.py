@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from infgp.habits import nearest
+
 
 class InfGPError(Exception):
     """Base class of everything this package raises on purpose."""
@@ -49,7 +51,9 @@ def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise unless `value` is one of the `allowed` strings."""
     if value not in allowed:
         options = ", ".join(repr(option) for option in allowed)
-        raise InvalidInputError(f"{name}={value!r} is not known; use one of {options}.")
+        meant = nearest(value, allowed)
+        guess = "" if meant is None else f" Did you mean {meant!r}?"
+        raise InvalidInputError(f"{name}={value!r} is not known; use one of {options}.{guess}")
 
 
 def check_int(name: str, value: object, minimum: int) -> int:
@@ -65,6 +69,38 @@ def check_positive(name: str, value: object) -> float:
     if not is_number or not np.isfinite(value) or value <= 0:  # type: ignore[operator, call-overload]
         raise InvalidInputError(f"{name} must be a finite number > 0, but got {value!r}.")
     return float(value)  # type: ignore[arg-type]
+
+
+def check_reward(value: object) -> float:
+    """A reward as a float, which may be NaN or infinite; an array of one element counts as its element.
+
+    Examples
+    --------
+    >>> check_reward(np.array([[2.5]]))
+    2.5
+    >>> check_reward(True)
+    Traceback (most recent call last):
+        ...
+    infgp.errors.InvalidInputError: A reward must be a number, ... but got True; write 1.0 or 0.0.
+    """
+    try:
+        if isinstance(value, np.ndarray) and value.size == 1:
+            value = value.item()
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        remedy = "; write 1.0 or 0.0" if isinstance(value, bool | np.bool_) else ""
+        raise InvalidInputError(
+            f"A reward must be a number, or None for a failed evaluation, but got {value!r}{remedy}."
+        ) from None
+
+
+#: How an extra is installed that needs more than its name.
+INSTALL = {
+    "bench": "in a clone of the repository pip install -c constraints.txt '.[bench]'; without the constraints PyTorch "
+    "brings gigabytes"
+}
 
 
 def require(module: str, extra_name: str) -> ModuleType:
@@ -84,6 +120,5 @@ def extra(module: str, name: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != module.split(".")[0]:
             raise
-        raise MissingExtraError(
-            f"This needs {module!r}, which is not installed. Run: pip install 'infgp[{name}]'"
-        ) from error
+        how = INSTALL.get(name, f"pip install 'infgp[{name}]'")
+        raise MissingExtraError(f"This needs {module!r}, which is not installed. Run: {how}") from error

@@ -33,7 +33,7 @@ from infgp.search.presets import takes_preset
 from infgp.search.proposal import DEFAULT_GOAL
 from infgp.search.regret import Regret
 from infgp.search.stopping import Rule, check_rule, may_stop
-from infgp.space import Choice, Float, Int, Parameter, Point, Scalar, Space
+from infgp.space import Choice, Float, Int, Parameter, Point, Scalar, Space, SpaceLike
 
 with extra("optuna", "optuna"):
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
@@ -134,7 +134,7 @@ class InfGPSampler(BaseSampler):
         *,
         seed: int | None = None,
         n_startup_trials: int | None = None,
-        search_space: Mapping[str, BaseDistribution] | Mapping[str, Parameter] | Space | None = None,
+        search_space: Mapping[str, BaseDistribution] | SpaceLike | None = None,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
         store_beliefs: bool = True,
@@ -545,7 +545,7 @@ def _point(memory: _Memory, trial: FrozenTrial, given: Mapping[str, float] | Non
         return None
 
 
-def suggest(trial: BaseTrial, space: Mapping[str, Parameter] | Space) -> Point:
+def suggest(trial: BaseTrial, space: SpaceLike) -> Point:
     """The point of a trial: the trial is asked for the parameters that apply to it, and for no others.
 
     Examples
@@ -588,8 +588,22 @@ def distributions(space: Space) -> Distributions:
     return {name: one(p) for name, p in zip(space.names, space.parameters, strict=True)}
 
 
+def parameters(distributions: Mapping[str, BaseDistribution]) -> dict[str, Parameter]:
+    """Parameters of infgp for Optuna's distributions; :func:`distributions` is the other way.
+
+    Examples
+    --------
+    >>> parameters({"kind": CategoricalDistribution(["a", "b"])})
+    {'kind': Choice(options=('a', 'b'))}
+    """
+    return {
+        name: Choice(d.choices) if isinstance(d, CategoricalDistribution) else _parameter(name, d, None)
+        for name, d in distributions.items()
+    }
+
+
 def _given(
-    search_space: Mapping[str, BaseDistribution] | Mapping[str, Parameter] | Space | None,
+    search_space: Mapping[str, BaseDistribution] | SpaceLike | None,
 ) -> tuple[Distributions | None, Conditions]:
     """What the user wants to have chosen together, None if nothing was said, and the conditions.
 
@@ -601,7 +615,7 @@ def _given(
         theirs = {name: d for name, d in search_space.items() if isinstance(d, BaseDistribution)}
         if len(theirs) == len(search_space):
             return _varying(theirs), {}
-    space = Space.of(cast("Mapping[str, Parameter] | Space", search_space))  # refuses what is none
+    space = Space.of(cast("SpaceLike", search_space))  # refuses what is none
     known = distributions(space)
 
     def inward(parent: str, values: Sequence[Scalar]) -> list[float | int]:

@@ -40,8 +40,11 @@ ROUND_OFF = 1e-12
 OFF_STEP = 1e-8
 
 
-class _Conditional:
-    """What all parameters share: their condition, and a representation without what is left at its default."""
+class ParameterBase:
+    """What all parameters share: their condition, and a representation without what is left at its default.
+
+    Type checkers take it for the type of parameters of several kinds, as in ``{"x": Float(0, 1), "n": Int(1, 9)}``.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # of the parameter, which is a dataclass
     when: Mapping[str, Any] | None
@@ -89,7 +92,7 @@ class _Conditional:
 
 
 @dataclass(frozen=True, repr=False)
-class Float(_Conditional):
+class Float(ParameterBase):
     """A real parameter between `low` and `high`, both inclusive.
 
     With a step there are N values, each of which owns one of N equal cells of [0, 1]. They are the floats nearest to
@@ -223,7 +226,7 @@ class Float(_Conditional):
 
 
 @dataclass(frozen=True, repr=False)
-class Int(_Conditional):
+class Int(ParameterBase):
     """An integer parameter between `low` and `high`, both inclusive.
 
     Each value owns a cell of [0, 1]. The N cells are equal or, on a log scale, have the edges
@@ -343,7 +346,7 @@ class Int(_Conditional):
 
 
 @dataclass(frozen=True, repr=False)
-class Choice(_Conditional):
+class Choice(ParameterBase):
     """One of several options without an order.
 
     Parameters

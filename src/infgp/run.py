@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from infgp.calling import caller
+from infgp.calling import caller, describe_call
 from infgp.errors import InvalidInputError, check_int, check_positive
+from infgp.habits import ARGUMENTS, RESULT_ATTRIBUTES, Hints, nearest
 from infgp.printing import brief, html_table, noun, printable, text_table
 from infgp.progress import progress_bar
 from infgp.search.frames import evaluations
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Observation, Recommendation
 from infgp.search.stopping import Rule, check_rule, may_stop
-from infgp.space import Parameter, Point, Space
+from infgp.space import Point, SpaceLike
 
 logger = logging.getLogger("infgp")
 
+#: What is called after every evaluation; True stops the run.
+Callback: TypeAlias = Callable[[Optimizer, Observation], object]
+#: What an evaluation costs: its seconds, or what a function of the point says.
+Cost: TypeAlias = Literal["seconds"] | Callable[[Point], float]
+
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Hints):
     """What a run has found; prints as a small table, with the warnings of the recommendation under it.
 
     Attributes
@@ -38,7 +45,7 @@ class Result:
         All evaluations, in the order in which they came back.
     seconds : float
         Duration of the run.
-    stopped_by : {"budget", "time", "callback", "rule", "interrupt"}
+    stopped_by : {"budget", "time", "cost", "callback", "rule", "interrupt"}
     optimizer : Optimizer
         To go on with: ``maximize(f, result.optimizer, budget=50)``.
     """
@@ -49,11 +56,17 @@ class Result:
     seconds: float
     stopped_by: str
     optimizer: Optimizer
+    _habits: ClassVar[Mapping[str, str]] = RESULT_ATTRIBUTES
 
     @property
     def point(self) -> Point | None:
         """The recommended point."""
         return None if self.recommendation is None else self.recommendation.point
+
+    @property
+    def cost(self) -> float:
+        """What the evaluations of the run have cost together, as far as that was told."""
+        return float(sum(o.cost or 0.0 for o in self.observations))
 
     def to_frame(self) -> Any:
         """All evaluations of this run as a pandas data frame: a column for each parameter, and ``value``.
@@ -97,18 +110,20 @@ class Result:
 
 def maximize(
     f: Callable[..., float | None],
-    space: Mapping[str, Parameter] | Space | Optimizer,
+    space: SpaceLike | Optimizer,
     budget: int,
     seed: int | None = None,
     *,
-    callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
+    callbacks: Callback | Sequence[Callback] = (),
     max_seconds: float | None = None,
+    cost: Cost | None = None,
+    max_cost: float | None = None,
     stop: Rule | None = None,
     confirm: int = 0,
     executor: Executor | None = None,
     n_workers: int | None = None,
     progress: bool = False,
-    catch: tuple[type[Exception], ...] = (),
+    catch: type[Exception] | Sequence[type[Exception]] = (),
     **options: Any,
 ) -> Result:
     """Find the input with the best expected reward of a noisy function, or with another best objective.
@@ -124,24 +139,31 @@ def maximize(
     budget : int
         Evaluations of `f` in this run.
     seed : int or None
-    callbacks : tuple of callables
+    callbacks : callable or sequence of callables
         Each is called after every evaluation with the optimizer and the observation. One that returns True stops the
         run. With ``lambda optimizer, _: optimizer.save("run.json")`` no evaluation is lost, whatever happens.
     max_seconds : float or None
         Seconds after which no further evaluation begins.
+    cost : "seconds", callable or None
+        What an evaluation costs, which is kept with its observation: the seconds that it takes, with the time that it
+        waits in an executor's queue, or what a function of the point says, in any unit. None for costs that are not
+        known. Points are chosen without regard to it.
+    max_cost : float or None
+        No further evaluation begins once the evaluations of this run have cost that much. Needs `cost`.
     stop : RegretBelow, GainBelow or None
         When enough is known (`docs/stopping.md`). Checked after every evaluation once the design is finished, and less
         often the more evaluations there are: every second time from 40 on, every fifth time from 100 on.
     confirm : int, default=0
         How many evaluations of the budget are spent at the end on finding out which of the best points is best, as
-        ``ask(confirm=True)`` does. They begin as soon as `stop` says that the search may stop.
+        ``ask(confirm=True)`` does. They begin as soon as `stop` says that the search may stop. It may be the whole
+        budget where `space` is an optimizer that knows rewards.
     executor : concurrent.futures.Executor or None
         Where `f` is evaluated; by default in this thread, one at a time.
     n_workers : int or None
         Evaluations under way at once on the executor; by default the executor's own number of workers.
     progress : bool
         Show a progress bar (needs the extra ``progress``), after the design with the best expected reward so far.
-    catch : tuple of exception types
+    catch : exception type or sequence of exception types
         Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
     **options
         Further options of :class:`~infgp.Optimizer`, among them `objective`, what is optimised of the rewards at a
@@ -168,23 +190,26 @@ def maximize(
     True
     """
     optimizer = _optimizer(space, "maximize", seed, options)
-    return _run(f, optimizer, budget, callbacks, max_seconds, stop, confirm, executor, n_workers, progress, catch)
+    costs = (max_seconds, cost, max_cost)
+    return _run(f, optimizer, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
 
 
 def minimize(
     f: Callable[..., float | None],
-    space: Mapping[str, Parameter] | Space | Optimizer,
+    space: SpaceLike | Optimizer,
     budget: int,
     seed: int | None = None,
     *,
-    callbacks: tuple[Callable[[Optimizer, Observation], object], ...] = (),
+    callbacks: Callback | Sequence[Callback] = (),
     max_seconds: float | None = None,
+    cost: Cost | None = None,
+    max_cost: float | None = None,
     stop: Rule | None = None,
     confirm: int = 0,
     executor: Executor | None = None,
     n_workers: int | None = None,
     progress: bool = False,
-    catch: tuple[type[Exception], ...] = (),
+    catch: type[Exception] | Sequence[type[Exception]] = (),
     **options: Any,
 ) -> Result:
     """Find the input with the least expected cost of a noisy function, or another objective; see :func:`maximize`.
@@ -197,72 +222,97 @@ def minimize(
     True
     """
     optimizer = _optimizer(space, "minimize", seed, options)
-    return _run(f, optimizer, budget, callbacks, max_seconds, stop, confirm, executor, n_workers, progress, catch)
+    costs = (max_seconds, cost, max_cost)
+    return _run(f, optimizer, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
 
 
 def _run(
     f: Callable[..., float | None],
     optimizer: Optimizer,
     budget: int,
-    callbacks: tuple[Callable[[Optimizer, Observation], object], ...],
+    callbacks: Callback | Sequence[Callback],
     max_seconds: float | None,
+    cost: Cost | None,
+    max_cost: float | None,
     stop: Rule | None,
     confirm: int,
     executor: Executor | None,
     n_workers: int | None,
     progress: bool,
-    catch: tuple[type[Exception], ...],
+    catch: type[Exception] | Sequence[type[Exception]],
 ) -> Result:
     """The loop; what is not finished at its end is no longer pending."""
     check_int("budget", budget, 1)
+    watchers, caught = _callbacks(callbacks), _exceptions(catch)
     if max_seconds is not None:
         check_positive("max_seconds", max_seconds)
+    if cost is not None and cost != "seconds" and not callable(cost):
+        raise InvalidInputError(f"cost must be 'seconds', a function of the point, or None, but got {cost!r}.")
+    if max_cost is not None and not (check_positive("max_cost", max_cost) and cost is not None):
+        raise InvalidInputError("max_cost needs cost: 'seconds', or a function of the point that says what it costs.")
     if not callable(f):
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
     if stop is not None:
         check_rule(stop)
-    if check_int("confirm", confirm, 0) >= budget:
-        raise InvalidInputError(f"confirm must be less than the budget of {budget}, but got {confirm!r}.")
+    if check_int("confirm", confirm, 0) > budget or (confirm == budget and not optimizer.counts[1]):
+        raise InvalidInputError(
+            f"confirm must be less than the budget of {budget}, or equal to it for an optimizer that knows rewards, "
+            f"but got {confirm!r}."
+        )
     if (stop is not None or confirm) and len(optimizer.directions) > 1:
         raise InvalidInputError("stop and confirm are for one objective; leave them out.")
     call = caller(f, optimizer.space)
-    workers = 1 if executor is None else _workers(executor, n_workers)
+    workers = _workers(executor, n_workers)
     begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
-    begun, running, stopped_by = 0, dict[Future[float | None], Point](), "budget"
+    begun, running, stopped_by = 0, dict[Future[float | None], tuple[Point, _Watch]](), "budget"
     searches, last = budget - confirm, budget  # evaluations of the search, and in all
+    spent = 0.0
 
-    def late() -> bool:
-        return max_seconds is not None and time.monotonic() - begin >= max_seconds
+    def over() -> str | None:
+        """What has run out, if anything has."""
+        if max_seconds is not None and time.monotonic() - begin >= max_seconds:
+            return "time"
+        return "cost" if max_cost is not None and spent >= max_cost else None
 
     def next_point() -> Point:
         """The next point; without any reward there is nothing to confirm."""
         return optimizer.ask(confirm=begun >= searches and optimizer.counts[1] > 0)
 
-    def finish(point: Point, value: float | None) -> bool:
+    def finish(point: Point, value: float | None, watch: _Watch) -> bool:
         """Tell, call back; whether a callback stops the run."""
-        optimizer.tell(point, value)
+        nonlocal spent
+        price = cost(dict(point)) if callable(cost) else watch.seconds if cost == "seconds" else None
+        optimizer.tell(point, value, cost=price)
+        spent += price or 0.0
         tick(_so_far(optimizer) if progress else "")
         observation = optimizer.observations[-1]
-        answers = [callback(optimizer, observation) for callback in callbacks]  # all are called
-        return any(answer is True for answer in answers)
+        answers = [callback(optimizer, observation) for callback in watchers]  # all are called
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     with progress_bar(progress, budget, "evaluation") as tick:
         try:
             while begun < last or running:
-                while begun < last and len(running) < workers and not late():
+                while begun < last and len(running) < workers and not over():
                     point = next_point()
                     begun += 1
-                    running[_submit(executor, call, point)] = point
+                    watch = _Watch()
+                    job = _submit(executor, call, point)
+                    running[job] = (point, watch)
+                    job.add_done_callback(watch.stop)
                 if not running:
-                    stopped_by = "time"
+                    stopped_by = over() or stopped_by
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 halted, errors = False, []
                 for job in done:
                     try:  # what one job or callback has done wrong does not keep the others from being told
-                        if job.exception() is not None and not isinstance(job.exception(), catch):
-                            job.result()  # raises
-                        halted |= finish(running.pop(job), _value(job))
+                        failure = job.exception()
+                        if failure is not None and not isinstance(failure, caught):
+                            if isinstance(failure, TypeError) and (note := describe_call(f, optimizer.space)):
+                                failure.add_note(note)
+                            raise failure
+                        point, watch = running.pop(job)
+                        halted |= finish(point, _value(job), watch)
                         if stop is not None and begun <= searches and last == budget and may_stop(stop, optimizer):
                             searches, last, stopped_by = begun, begun + confirm, "rule"
                     except Exception as error:
@@ -296,9 +346,8 @@ def _run(
     )
 
 
-def _optimizer(
-    space: Mapping[str, Parameter] | Space | Optimizer, direction: str, seed: int | None, options: dict[str, Any]
-) -> Optimizer:
+def _optimizer(space: SpaceLike | Optimizer, direction: str, seed: int | None, options: dict[str, Any]) -> Optimizer:
+    _check_options(direction, options)
     if not isinstance(space, Optimizer):
         return Optimizer(space, direction, seed, **options)
     if seed is not None or options:
@@ -308,10 +357,72 @@ def _optimizer(
     return space
 
 
-def _workers(executor: Executor, n_workers: int | None) -> int:
+def _check_options(direction: str, options: Mapping[str, Any]) -> None:
+    """Raise unless all options are those of an optimizer; what other libraries call them is named."""
+    if "direction" in options:
+        raise InvalidInputError(
+            f"infgp.{direction} takes no direction: call infgp.maximize or infgp.minimize, or, for several objectives, "
+            "ask and tell an infgp.Optimizer with a direction for each."
+        )
+    named = [*inspect.signature(maximize).parameters, *inspect.signature(Optimizer).parameters]
+    known = [name for name in named if name not in ("options", "direction")]
+    for name in options:
+        if name not in known:
+            meant = ARGUMENTS.get(name) or nearest(name, known)
+            remedy = f"use {meant}" if meant else f"its arguments are {', '.join(known)}"
+            raise InvalidInputError(f"infgp.{direction} has no argument {name!r}; {remedy}.")
+
+
+def _callbacks(given: Callback | Sequence[Callback]) -> tuple[Callback, ...]:
+    """Callbacks one by one, or raise."""
+    found: tuple[Any, ...] = (given,) if callable(given) or not isinstance(given, Iterable) else tuple(given)
+    if not all(map(callable, found)):
+        raise InvalidInputError(
+            "callbacks must be a function of the optimizer and the latest observation, or a list of such functions, "
+            f"but got {given!r}."
+        )
+    return found
+
+
+def _exceptions(given: type[Exception] | Sequence[type[Exception]]) -> tuple[type[Exception], ...]:
+    """Exception types one by one, or raise."""
+    found: tuple[Any, ...] = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
+    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in found):
+        raise InvalidInputError(
+            f"catch must be an exception type such as ValueError, or a list of exception types, but got {given!r}."
+        )
+    return found
+
+
+def _workers(executor: Executor | None, n_workers: int | None) -> int:
+    if executor is None:
+        if n_workers is not None:
+            raise InvalidInputError(
+                f"n_workers={n_workers!r} is for an executor, and there is none; add an executor of "
+                "concurrent.futures, such as executor=ThreadPoolExecutor(4)."
+            )
+        return 1
+    if not callable(getattr(executor, "submit", None)):
+        raise InvalidInputError(f"executor must be an executor of concurrent.futures, or None, but got {executor!r}.")
     if n_workers is not None:
         return check_int("n_workers", n_workers, 1)
     return check_int("n_workers", getattr(executor, "_max_workers", 1), 1)
+
+
+@dataclass
+class _Watch:
+    """Measures the time from when an evaluation is handed on to when it ends."""
+
+    begun: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+
+    def stop(self, _: object) -> None:
+        self.ended = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Time until the end, or until now; a future is done a moment before it says so to those who have asked."""
+        return (time.monotonic() if self.ended is None else self.ended) - self.begun
 
 
 def _submit(executor: Executor | None, call: Callable[[Point], float | None], point: Point) -> Future[float | None]:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from infgp.errors import InvalidInputError, check_int
-from infgp.parameters import Choice, Float, Identity, Int, Parameter, Scalar, identity, is_number
+from infgp.habits import nearest
+from infgp.parameters import Choice, Float, Identity, Int, Parameter, ParameterBase, Scalar, identity, is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from infgp.core.linalg import FloatArray
 
-__all__ = ["Choice", "Float", "Int", "Parameter", "Point", "Scalar", "Space"]
+__all__ = ["Choice", "Float", "Int", "Parameter", "Point", "Scalar", "Space", "SpaceLike"]
 
-Point: TypeAlias = dict[str, Scalar]
+#: Values by name. What type a value has only its parameter knows.
+Point: TypeAlias = dict[str, Any]
 
 #: For each of the parameters that one depends on, by its place in the space: numbers of the values at which it applies.
 Needs: TypeAlias = dict[int, frozenset[int]]
@@ -72,7 +74,7 @@ class Space:
         object.__setattr__(self, "_needs", _needs(self.names, self.parameters))
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Parameter] | Space) -> Space:
+    def of(cls, parameters: SpaceLike) -> Space:
         """The space of a mapping from names to parameters; a space stays as it is."""
         if isinstance(parameters, Space):
             return parameters
@@ -80,12 +82,14 @@ class Space:
             raise InvalidInputError(
                 f"A space is a non-empty mapping such as {{'x': Float(0, 1)}}, but got {parameters!r}."
             )
+        checked: dict[str, Parameter] = {}
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise InvalidInputError(f"A parameter's name must be a non-empty string, but got {name!r}.")
             if not isinstance(parameter, Parameter):
                 raise InvalidInputError(f"Parameter {name!r} is {parameter!r}; {_suggestion(parameter)}.")
-        space = cls(tuple(parameters), tuple(parameters.values()))
+            checked[name] = parameter
+        space = cls(tuple(checked), tuple(checked.values()))
         if space.d == 0:
             raise InvalidInputError(
                 f"All parameters ({', '.join(space.names)}) are constant; there is nothing to search."
@@ -117,7 +121,10 @@ class Space:
     def to_unit(self, points: Sequence[Mapping[str, object]]) -> FloatArray:
         """Points to the unit cube, shape (m, d); each is validated first."""
         if isinstance(points, Mapping | str) or not isinstance(points, Iterable):
-            raise InvalidInputError(f"points must be a sequence of mappings from names to values, but got {points!r}.")
+            remedy = f"; put the point into a list: [{dict(points)!r}]" if isinstance(points, Mapping) else ""
+            raise InvalidInputError(
+                f"points must be a sequence of mappings from names to values, but got {points!r}{remedy}."
+            )
         valid = [self.validate(point) for point in points]
         out = np.tile(self._middle, (len(valid), 1))
         for name, parameter, columns in self._columns():
@@ -161,7 +168,10 @@ class Space:
     def validate(self, point: Mapping[str, object]) -> Point:
         """A copy of the point with plain Python values in the order of the space, or an error if it is outside."""
         if not isinstance(point, Mapping):
-            raise InvalidInputError(f"A point is a mapping from names to values, but got {point!r}.")
+            example = ", ".join(f"{name!r}: …" for name in self.names[:3]) + (", …" if len(self.names) > 3 else "")
+            raise InvalidInputError(
+                f"A point is a mapping from names to values such as {{{example}}}, but got {point!r}."
+            )
         conditional = self.conditional
         always = [name for name in self.names if name not in conditional]
         missing = [name for name in always if name not in point]
@@ -169,7 +179,9 @@ class Space:
         if missing or unknown:
             faults = [f"{what} {names!r}" for what, names in (("lacks", missing), ("has unknown", unknown)) if names]
             where = f" and, where they apply, {list(conditional)!r}" if conditional else ""
-            raise InvalidInputError(f"The point {' and '.join(faults)}; it must have exactly {always!r}{where}.")
+            meant = {name: nearest(name, self.names) for name in unknown}
+            guess = "".join(f" Did you mean {near!r} by {name!r}?" for name, near in meant.items() if near is not None)
+            raise InvalidInputError(f"The point {' and '.join(faults)}; it must have exactly {always!r}{where}.{guess}")
 
         def value(name: str, parameter: Parameter) -> Scalar:
             if name not in point:
@@ -290,6 +302,10 @@ class Space:
         return " and ".join(f"{parent} is {' or '.join(map(repr, values))}" for parent, values in when.items())
 
 
+#: What a space may be given as.
+SpaceLike: TypeAlias = Mapping[str, ParameterBase] | Space
+
+
 def _needs(names: tuple[str, ...], parameters: tuple[Parameter, ...]) -> tuple[Needs, ...]:
     """What each parameter needs: its own condition, and those of the parameters that it depends on."""
     space = dict(zip(names, parameters, strict=True))
@@ -344,4 +360,7 @@ def _suggestion(parameter: object) -> str:
         return f"for a range write Float({low!r}, {high!r}) or Int({low!r}, {high!r})"
     if isinstance(parameter, tuple | list):
         return f"for one of several options write Choice({list(parameter)!r})"
+    if isinstance(parameter, type) and issubclass(parameter, ParameterBase):
+        arguments = "['a', 'b']" if parameter is Choice else "low, high"
+        return f"that is the kind of parameter; write {parameter.__name__}({arguments})"
     return "it must be a Float, an Int or a Choice"

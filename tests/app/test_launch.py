@@ -15,8 +15,8 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from infgp.app.cli import main
-from infgp.app.launch import ERROR, INSTEAD_OF, _Run, _signals, counts
-from infgp.app.live import conclude
+from infgp.app.launch import ERROR, INSTEAD_OF, Progress, _Run, _signals, counts
+from infgp.app.live import _Lines, conclude
 from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, hide_password, name_of, open_study
@@ -89,6 +89,14 @@ def chatty(x, y):
 def shot(x, y):
     os.kill(os.getppid(), signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGTERM)
+
+def array(x, y):
+    import numpy
+
+    return numpy.array([[x]])
+
+def failing(x, y):
+    return None
 
 def long_winded(x, y):
     return "S3cret" * 1_000_000
@@ -170,6 +178,14 @@ def test_stops_when_the_regret_is_small(capsys):
     assert len(trials()) == made  # nothing is left to do
 
 
+def test_the_time_of_a_run(capsys, monkeypatch):
+    monkeypatch.setenv("NAP", "0.3")
+    assert main(command("f", 60, "--minimize", "--max-seconds", "2")) == 0
+    assert 1 <= len(complete()) == len(trials()) < 30
+    assert "Recommended" in capsys.readouterr().out
+    assert "--max-seconds must be a finite number > 0" in failure(capsys, *command("f", 60, "--max-seconds", "0"))
+
+
 def test_a_finished_study_is_confirmed(capsys):
     assert main(command("f", 8, "--minimize", "--seed", "0")) == 0
     assert main(command("f", 11, "--minimize", "--seed", "0", "--confirm", "3")) == 0
@@ -212,10 +228,12 @@ def test_ctrl_c_finishes_what_is_running():
     process = start(*command("f", 50, "--jobs", "2"), NAP="0.5")
     until(lambda: len(evaluated()) >= 2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Run the same command to go on" in err
-    assert err.count("\n") == 1
+    assert len([line for line in err.splitlines() if "compiles" not in line]) == 1
+    assert out.count("(finishing what is running") <= 1
+    assert "Recommended (expected reward: " in out
     stored = Counter((t.params["x"], t.params["y"], t.value) for t in trials())  # none failed, none is running
     assert stored == Counter(evaluated())
 
@@ -320,7 +338,9 @@ def test_timeout(capsys):
 def test_nothing_is_said_of_what_a_killed_evaluation_leaves():
     process = start(*command("stuck_in_a_pool", 1, "--timeout", "1"))
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 1
+    assert err.splitlines() == [err.rstrip()]
+    assert "1 of 1 evaluations failed, the last one because of this: ended after --timeout 1 seconds" in err
 
 
 def gone(pid):
@@ -416,6 +436,29 @@ def test_none_is_a_failed_evaluation(capsys):
     assert len(trials("objective:nothing")) == 8
 
 
+def test_an_array_of_one_element_is_a_number(capsys):
+    assert main(command("array", 2)) == 0
+    assert all(t.value == t.params["x"] for t in complete("objective:array"))
+
+
+@pytest.mark.parametrize(
+    ("function", "more", "why"),
+    [("failing", [], "the function returned None or NaN"), ("raising", ["--keep-going"], "RuntimeError: no luck")],
+)
+def test_a_function_that_always_fails(capsys, function, more, why):
+    err = failure(capsys, *command(function, 3, *more))
+    assert f"3 of 3 evaluations failed, the last one because of this: {why}" in err
+
+
+def test_a_note_is_printed_once(capsys):
+    study = optuna.create_study()
+    study.add_trial(create_trial(params={}, distributions={}, value=1.0))
+    lines = _Lines(Plan("objective:f", "space.toml", 3))
+    for finished, note in ((None, "wait"), (study.trials[0], ""), (None, "wait"), (None, ""), (None, "wait")):
+        lines(Progress([], 1, 3, finished=finished, note=note))
+    assert [line for line in capsys.readouterr().out.splitlines() if "trial" not in line] == ["(wait)", "(wait)"]
+
+
 def test_a_process_that_dies(capsys):
     assert "the process died with exit code 3" in failure(capsys, *command("dying", 5))
 
@@ -427,6 +470,8 @@ def test_a_process_that_dies(capsys):
         ({"run_": "nowhere:f"}, "'nowhere' cannot be imported"),
         ({"run_": "quitting:f"}, "'quitting' cannot be imported (SystemExit: 5)"),
         ({"run_": "broken:f"}, "'broken' cannot be imported (ValueError: two lines)"),
+        ({"run_": "objective.py:f"}, "write objective:f."),
+        ({"run_": "./some/where.py:f"}, "write some.where:f."),
         ({"run_": "objective"}, "must be given as module:function"),
         ({"--space": "none.toml"}, "none.toml cannot be read"),
         ({"--trials": "0"}, "--trials must be an integer >= 1"),
@@ -644,9 +689,9 @@ def test_what_a_function_returns_is_cut(capsys, monkeypatch):
     url = f"{URL}?password=S3cret"
     arguments = ["--space", "space.toml", "--trials", "1", "--storage", url]
     assert len(failure(capsys, "run", "objective:long_winded", *arguments)) < 1000
-    assert main(["run", "objective:long_winded", *arguments, "--keep-going"]) == 0
+    assert main(["run", "objective:long_winded", *arguments, "--keep-going"]) == 1
     for trial in optuna.load_study(study_name="objective:long_winded", storage=url).trials:
-        assert "could not convert string to float: '***" in trial.user_attrs[ERROR]
+        assert "A reward must be a number, or None for a failed evaluation, but got '***" in trial.user_attrs[ERROR]
         assert len(trial.user_attrs[ERROR]) < 310
         assert "S3c" not in trial.user_attrs[ERROR]
 
@@ -656,7 +701,7 @@ def test_no_password_from_the_function(capsys, monkeypatch):
     url = f"{URL}?password=S3cret"
     monkeypatch.setenv("INFGP_STORAGE", url)
     monkeypatch.setenv("LEAK", url)
-    assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 0
+    assert main(["run", "objective:telling", "--space", "space.toml", "--trials", "1", "--keep-going"]) == 1
     (failed,) = optuna.load_study(study_name="objective:telling", storage=url).trials
     assert failed.user_attrs[ERROR].startswith("RuntimeError: cannot reach sqlite:///study.db?***=*** ")
     captured = capsys.readouterr()

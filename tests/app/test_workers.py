@@ -206,7 +206,7 @@ def test_the_function_sees_no_children_but_its_own(hire):
 
 def test_long_and_broken_errors(hire):
     error = evaluate(hire("long_winded"), 0.5).error
-    assert error.startswith("ValueError: could not convert string to float: 'aaa")
+    assert error.startswith("A reward must be a number, or None for a failed evaluation, but got 'aaa")
     assert len(error) < SENT + 100
     assert evaluate(hire("mute"), 0.5).error.startswith("Mute (functions.py, line ")
 

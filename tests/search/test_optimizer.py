@@ -519,6 +519,23 @@ def test_a_mixed_space_and_every_option_survive_saving(tmp_path):
     assert [repr(again.ask()) for _ in range(3)] == [repr(optimizer.ask()) for _ in range(3)]
 
 
+def test_costs_are_kept_and_saved():
+    optimizer = Optimizer(LINE, seed=0)
+    for x, cost in ((0.1, 2), (0.5, None), (0.9, 0.0)):
+        optimizer.tell({"x": x}, x, cost=cost)
+    assert [o.cost for o in optimizer.observations] == [2.0, None, 0.0]
+    again = Optimizer.from_json(json.loads(json.dumps(optimizer.to_json())))
+    assert again.observations == optimizer.observations
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf"), "3", True, 1j], ids=str)
+def test_costs_that_are_no_costs(cost):
+    optimizer = Optimizer(LINE, seed=0)
+    with pytest.raises(InvalidInputError, match="cost must be a finite number >= 0"):
+        optimizer.tell({"x": 0.5}, 1.0, cost=cost)
+    assert optimizer.observations == ()
+
+
 def test_a_seedless_optimizer_goes_on_as_well():
     optimizer = Optimizer(LINE)
     assert copy(optimizer).ask(3) == optimizer.ask(3)

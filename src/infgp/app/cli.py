@@ -1,8 +1,9 @@
-"""The command line: ``infgp demo``, ``infgp run``, ``infgp bench``."""
+"""The command line: ``infgp demo``, ``infgp run``, ``infgp confirm``, ``infgp bench``."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import logging
 import os
@@ -29,13 +30,12 @@ def demo(out: str, seed: int, budget: int) -> None:
     """Optimize the demo's function with one GP and with the ∞-GP, print how they fare, write the picture."""
     check_int("--budget", budget, 8)
     check_int("--seed", seed, 0)
-    require("matplotlib", "plot")
+    _check_picture(out)
     from infgp.app import demo as task
     from infgp.plot import compare_runs
 
     best = task.best_expected()
     print(f"A function with four peaks; {budget} noisy rewards, one in eight off by ten times the function's range.")
-    print("(The first run on a machine compiles for about half a minute.)")
     runs = [task.run(name, budget, seed, print) for name in task.CONTESTANTS]
     print(f"The best expected reward is {best:.3f}.")
     for r in runs:
@@ -49,6 +49,21 @@ def demo(out: str, seed: int, budget: int) -> None:
     grid = task.grid()
     compare_runs(out, runs, (grid, task.truth(grid)))
     print(f"Picture: {out}")
+
+
+def _check_picture(out: str) -> None:
+    """Raise unless a picture can be written there, before any work is done for it."""
+    figures = require("matplotlib.figure", "plot")
+    known = figures.Figure().canvas.get_supported_filetypes()
+    folder, suffix = os.path.dirname(out) or ".", os.path.splitext(out)[1].lstrip(".").lower()
+    if suffix and suffix not in known:
+        raise InvalidInputError(
+            f"--out {out} is no kind of picture that can be written; use one of {', '.join(known)}."
+        )
+    if not os.path.isdir(folder):
+        raise InvalidInputError(f"--out {out} is in a folder that does not exist; make {folder}, or name another.")
+    if os.path.isdir(out) or not os.access(out if os.path.exists(out) else folder, os.W_OK):
+        raise InvalidInputError(f"--out {out} cannot be written to; name another file.")
 
 
 RUN_HELP = """\
@@ -75,11 +90,39 @@ examples:
   infgp run train:loss --space space.toml --trials 200 --minimize --storage postgresql+psycopg://me:secret@db/studies
   optuna-dashboard sqlite:///infgp.db
 
-exit codes: 0 the study has all its trials or its regret is as small as --until-regret, 1 error, 130 stopped by Ctrl-C,
-141 nobody reads the output any more
+exit codes: 0 the study has all its trials, its regret is as small as --until-regret or its time is over, 1 error or all
+evaluations have failed, 130 stopped by Ctrl-C (the recommendation so far is printed), 141 nobody reads the output any
+more
 """
 #: Exit code when nobody reads the output any more: 128 and the number of SIGPIPE.
 UNREAD = 141
+
+
+CONFIRM_HELP = """\
+Evaluate the best points of a finished study again, to find out which of them is best and which was lucky.
+
+STUDY is the name of a study in the storage, made by infgp run or by Optuna, or a file that Optimizer.save wrote. Each
+time the command is given, there are --evaluations more; they are stored in the study, or in the file, as they happen.
+In the end the recommendation is printed, and the points that may be best with their probabilities.
+"""
+CONFIRM_EXAMPLES = """\
+examples:
+  infgp confirm train:loss --evaluations 20
+  infgp confirm mine --function train:loss --evaluations 20 --jobs 4 --storage sqlite:///studies.db
+  infgp confirm run.json --function train:loss --evaluations 20
+
+exit codes: as those of infgp run
+"""
+
+
+def add_confirm(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``infgp confirm``."""
+    add = parser.add_argument
+    add("study", metavar="STUDY", help="the study's name, or a file that Optimizer.save wrote")
+    add("--evaluations", type=int, default=20, metavar="N", help="further evaluations (default: %(default)s)")
+    add("--function", metavar="module:function", help="the function (default: the name of the study, as in infgp run)")
+    add("--space", metavar="FILE", help="the parameters, in TOML (default: what the study knows of them)")
+    add_common(parser)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +131,6 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("function", metavar="module:function", help="the function, found from this folder or among what is installed")
     add("--space", required=True, metavar="FILE", help="the parameters, in TOML (see above)")
     add("--trials", type=int, required=True, metavar="N", help="trials that the study is to have in the end")
-    add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
-    add(
-        "--storage",
-        metavar="URL",
-        help="database: sqlite:///file.db, postgresql+psycopg://…, mysql+pymysql://… (default: the environment "
-        "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
-    )
     add("--study", metavar="NAME", help="name of the study, by which it goes on (default: module:function)")
     add("--minimize", action="store_true", help="find the least value, not the largest")
     add(
@@ -141,6 +177,19 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="the last N of the --trials evaluate the best points again, to find out which is best; a finished study "
         "goes on that way if --trials is larger than before (default: 0)",
     )
+    add_common(parser)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Arguments that ``infgp run`` and ``infgp confirm`` share: how evaluations are made, and where they are stored."""
+    add = parser.add_argument
+    add("--jobs", type=int, default=1, metavar="J", help="evaluations at once, each in its process (default: 1)")
+    add(
+        "--storage",
+        metavar="URL",
+        help="database: sqlite:///file.db, postgresql+psycopg://…, mysql+pymysql://… (default: the environment "
+        "variable INFGP_STORAGE, which keeps a password out of the process list, or else sqlite:///infgp.db)",
+    )
     add("--seed", type=int, metavar="S", help="random seed")
     add("--keep-going", action="store_true", help="count a point at which the function raises as failed, and go on")
     add(
@@ -148,6 +197,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="SECONDS",
         help="end an evaluation that takes longer, with all processes it has started, and count its point as failed "
+        "(default: none)",
+    )
+    add(
+        "--max-seconds",
+        type=float,
+        metavar="SECONDS",
+        help="begin no evaluation after that time; what is running is finished, and the same command goes on later "
         "(default: none)",
     )
     add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
@@ -167,6 +223,8 @@ class Parser(argparse.ArgumentParser):
         """Print what is wrong and exit."""
         if message.startswith("unrecognized arguments"):
             message = f"some arguments are not known{self._guess()}"
+        if message.startswith("the following arguments are required"):
+            message += self._guess()
         parts = {part for text in self._given for part in (text, text.partition("=")[2], text[2:])}
         for part in sorted(parts - {"", *self._options()}, key=len, reverse=True):
             message = re.sub(rf"(?<![\w-]){re.escape(part)}(?![\w-])", "…", message)
@@ -197,31 +255,57 @@ def _check_places(options: argparse.Namespace) -> None:
     """Refuse a URL that was given as something else, without repeating it."""
     places = {"function": "module:function", "space": "--space", "study": "--study", "objective": "--objective"}
     for name, place in places.items():
-        if LIKE_URL.search(getattr(options, name) or ""):
+        if LIKE_URL.search(getattr(options, name, None) or ""):
             raise InvalidInputError(f"What was given as {place} looks like a storage URL; give that with --storage.")
 
 
+def confirm_saved(options: argparse.Namespace) -> int:
+    """The command ``infgp confirm`` with a file: its exit code."""
+    from infgp.app.confirm import confirm_file
+
+    if options.jobs != 1 or options.timeout is not None or options.max_seconds is not None:
+        raise InvalidInputError(
+            "--jobs, --timeout and --max-seconds are for studies in a storage; leave them out for a saved file."
+        )
+    result = confirm_file(options.study, options.function, options.evaluations, options.keep_going)
+    print(result)
+    if result.optimizer.counts[1]:
+        print(result.optimizer.candidates())
+    return 130 if result.stopped_by == "interrupt" else 0
+
+
 def run(options: argparse.Namespace) -> int:
-    """The command ``infgp run``: its exit code."""
+    """The commands ``infgp run`` and ``infgp confirm``: the exit code."""
     optuna = require("optuna", "cli")
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # warns of lost connections in many lines
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # tells of lost connections, with tracebacks
+    from infgp.app.confirm import candidates, prepare
     from infgp.app.launch import Interrupted
     from infgp.app.launch import run as launch
     from infgp.app.live import conclude, live
     from infgp.app.storage import Plan, hide_password, is_certain
 
+    confirms = options.command == "confirm"
     settings = {name: value for name, value in vars(options).items() if name in Plan.__dataclass_fields__}
+    if confirms:
+        settings["function"], settings["space"] = options.function or options.study, options.space or ""
+        settings["trials"] = options.evaluations
     settings["storage"] = options.storage or os.environ.get(STORAGE_VARIABLE) or Plan.storage
     plan = Plan(**settings)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # scripts start processes in the background without it
     try:
         _check_places(options)
-        with live(plan) as listen:
-            study = launch(plan, listen)
+        whole, space = prepare(plan) if confirms else (plan, None)
+        with live(whole) as listen:
+            study = launch(whole, listen, space)
         print(conclude(study))
+        if confirms:
+            print(candidates(study))
     except (Interrupted, KeyboardInterrupt) as stop:
         print(f"infgp: {str(stop) or 'Stopped.'}", file=sys.stderr)
+        if isinstance(stop, Interrupted) and stop.study is not None:
+            with contextlib.suppress(InfGPError, KeyboardInterrupt):  # so far it is no failure
+                print(conclude(stop.study))
         return 130
     except BrokenPipeError:
         raise
@@ -251,8 +335,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     try:
-        code = _act(arguments)
-        sys.stdout.flush()
+        try:
+            code = _act(arguments)
+        finally:  # also after --help, which exits
+            sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is not written yet has a place to go
         return UNREAD
@@ -281,6 +367,15 @@ def _act(arguments: Sequence[str] | None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    add_confirm(
+        commands.add_parser(
+            "confirm",
+            help="evaluate the best points of a finished study again, to find out which is best",
+            description=CONFIRM_HELP,
+            epilog=CONFIRM_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     bench.add_arguments(
         commands.add_parser(
             "bench",
@@ -292,7 +387,9 @@ def _act(arguments: Sequence[str] | None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        if options.command == "run":
+        if options.command == "confirm" and os.path.isfile(options.study):
+            return confirm_saved(options)
+        if options.command in ("run", "confirm"):
             return run(options)
         if options.command == "bench":
             return bench.act(options)

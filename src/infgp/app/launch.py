@@ -7,6 +7,7 @@ slow ones by Optuna's heartbeat. Workers never see the storage, and no message s
 
 from __future__ import annotations
 
+import json
 import math
 import signal
 import time
@@ -53,10 +54,25 @@ ERROR = "infgp:error"
 INSTEAD_OF = "infgp:instead_of"
 #: User attribute of a study that has stopped: the values of --until-regret and --probability that it has reached.
 ENOUGH = "infgp:regret_below"
+#: User attribute of a study whose space has conditions, which its trials do not tell: the space, in JSON.
+SPACE_KEPT = "infgp:space"
+#: Largest number of characters of a space that a study keeps; MySQL holds 65 535 bytes.
+LARGEST_KEPT = 60_000
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
-    """The run was stopped by Ctrl-C or SIGTERM."""
+    """The run was stopped by Ctrl-C or SIGTERM.
+
+    Attributes
+    ----------
+    study : optuna.Study or None
+        The study as far as it got, if a single Ctrl-C stopped the run: its user waits for what was found. Whoever sends
+        SIGTERM, or a second Ctrl-C, wants the process to end.
+    """
+
+    def __init__(self, message: str, study: Study | None = None) -> None:
+        super().__init__(message)
+        self.study = study
 
 
 @dataclass
@@ -73,7 +89,7 @@ class Progress:
 Listener = Callable[[Progress], object]
 
 
-def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
+def run(plan: Plan, listen: Listener = lambda _: None, space: Space | None = None) -> Study:
     """Bring a study to its number of trials.
 
     Parameters
@@ -81,6 +97,8 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     plan : Plan
     listen : callable
         Called whenever something has changed. What it raises ends the run.
+    space : Space or None
+        By default that of the file `plan.space`.
 
     Returns
     -------
@@ -108,6 +126,8 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     check_int("--patience", plan.patience, 0)
     if plan.timeout is not None:
         check_positive("--timeout", plan.timeout)
+    if plan.max_seconds is not None:
+        check_positive("--max-seconds", plan.max_seconds)
     if check_int("--confirm", plan.confirm, 0) >= plan.trials:
         raise InvalidInputError(f"--confirm must be less than --trials {plan.trials}, but got {plan.confirm}.")
     if plan.confirm and plan.until_regret is not None:
@@ -115,7 +135,7 @@ def run(plan: Plan, listen: Listener = lambda _: None) -> Study:
     if plan.until_regret is not None:
         RegretBelow(plan.until_regret, plan.probability)
     check_options(plan)
-    space = read_space(plan.space)
+    space = space or read_space(plan.space)
     worker = _hire(plan, space)  # before anything is stored
     with warnings.catch_warnings():
         from optuna.exceptions import ExperimentalWarning
@@ -174,10 +194,12 @@ class _Run:
     beaten: float = -math.inf
     checked: int = 0  # number of trials after which it was last asked whether enough is known
     enough: bool = False
+    begun: float = field(default_factory=time.monotonic)
 
     def go(self) -> None:
         try:
             self._patiently(self._check)
+            self._patiently(self._keep_space)
             self._loop()
         finally:
             for worker in (*self.starting, *self.idle, *self.evaluating):
@@ -199,6 +221,12 @@ class _Run:
         foreign = self._foreign(self.study.get_trials(deepcopy=False))
         if foreign is not None:
             raise InvalidInputError(foreign)
+
+    def _keep_space(self) -> None:
+        """Have the study keep a space with conditions, so that others can go on with it."""
+        text = json.dumps(self.space.to_json())
+        if self.space.conditional and len(text) <= LARGEST_KEPT and self.study.user_attrs.get(SPACE_KEPT) != text:
+            self.study.set_user_attr(SPACE_KEPT, text)
 
     def _foreign(self, trials: list[FrozenTrial]) -> str | None:
         """What is wrong with the first trial whose parameters are not those of the space file, if there is one.
@@ -239,7 +267,8 @@ class _Run:
             self.error = self.error or self._foreign(trials)  # another run may have begun with another space file
             done = sum(map(counts, trials))
             running = sum(t.state.name == "RUNNING" for t in trials)
-            ending = self.error is not None or bool(self.signals) or done >= self.plan.trials or self._enough(done)
+            over = done >= self.plan.trials or self._late() or self._enough(done)
+            ending = self.error is not None or bool(self.signals) or over
             if ending and not self.evaluating:
                 self.listen(Progress(trials, 0, self.plan.trials))
                 break
@@ -255,10 +284,15 @@ class _Run:
                 self._finish(worker)
         if self.signals:
             raise Interrupted(
-                f"Stopped; what was reported is in the study {self.plan.name!r}. Run the same command to go on."
+                f"Stopped; what was reported is in the study {self.plan.name!r}. Run the same command to go on.",
+                self.study if self.signals == [signal.SIGINT] else None,
             )
         if self.error is not None:
             raise EvaluationError(self.error)
+
+    def _late(self) -> bool:
+        """Whether the time is over in which evaluations may begin."""
+        return self.plan.max_seconds is not None and time.monotonic() - self.begun >= self.plan.max_seconds
 
     def _enough(self, done: int) -> bool:
         """Whether the regret is as small as was asked for; asked once for each number of trials, and kept by the study.
@@ -285,6 +319,8 @@ class _Run:
     def _note(self) -> str:
         if self.signals:
             return "finishing what is running; Ctrl-C again abandons it"
+        if self._late():
+            return "the time is over; finishing what is running"
         if not self.evaluating and not self.starting:
             return "waiting for trials that run elsewhere, or were lost"
         return ""

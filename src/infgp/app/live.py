@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from infgp.app.launch import Listener, Progress, counts
+from infgp.app.launch import ERROR, Listener, Progress, counts
 from infgp.app.storage import Plan
 from infgp.app.text import shorten
+from infgp.app.workers import EvaluationError
 from infgp.errors import InfGPError, require
 from infgp.optuna import BEST_EXPECTED, OFF_SURFACE
 from infgp.printing import brief, printable
@@ -69,6 +70,7 @@ class _Lines:
             number, cells = progress.finished.number, _cells(progress.finished)
             best = _so_far([progress.finished])
             print(f"[{self._done}/{self._plan.trials}] trial {number}: {' '.join(cells)}{best}", flush=True)
+            return  # the note is as before
         if progress.note and progress.note != self._note:
             print(f"({progress.note})", flush=True)
         self._note = progress.note
@@ -116,10 +118,24 @@ def _cells(trial: FrozenTrial) -> tuple[str, str, str]:
 
 
 def conclude(study: Study) -> str:
-    """The recommendation in a few lines; where there is none, why."""
+    """The recommendation in a few lines; where there is none, why.
+
+    Raises
+    ------
+    EvaluationError
+        Where evaluations were made, and all of them failed.
+    """
     from infgp.optuna import InfGPSampler
 
     assert isinstance(study.sampler, InfGPSampler)
+    made = [trial for trial in study.get_trials(deepcopy=False) if counts(trial)]
+    if made and all(trial.state.name == "FAIL" for trial in made):
+        reasons = [trial.user_attrs[ERROR] for trial in made if ERROR in trial.user_attrs]
+        last = reasons[-1] if reasons else "the function returned None or NaN"
+        raise EvaluationError(
+            f"No recommendation: {len(made)} of {len(made)} evaluations failed, the last one because of this: "
+            f"{shorten(str(last))}. Mend the function, and choose another --study or a larger --trials."
+        )
     try:
         found = study.sampler.recommend(study)
     except (InfGPError, ArithmeticError, ValueError) as error:

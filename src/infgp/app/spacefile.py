@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from infgp.errors import InvalidInputError
+from infgp.habits import nearest
 from infgp.space import Choice, Float, Int, Parameter, Space
 
 KINDS: dict[str, Callable[..., Parameter]] = {"float": Float, "int": Int, "choice": Choice}
@@ -56,8 +57,10 @@ def read_space(path: str | os.PathLike[str]) -> Space:
 def _parameter(key: str, entry: Any) -> Parameter:
     kind = entry.get("type") if isinstance(entry, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
+        meant = nearest(kind, KINDS)
+        guess = "" if meant is None else f" (did you mean {meant!r}?)"
         raise InvalidInputError(
-            f"{key!r} needs a type among {', '.join(KINDS)}, but is {entry!r}; write e.g. {EXAMPLE}"
+            f"{key!r} needs a type among {', '.join(KINDS)}, but is {entry!r}{guess}; write e.g. {EXAMPLE}"
         )
     needed, others = ARGUMENTS[kind]
     given = {name: value for name, value in entry.items() if name != "type"}

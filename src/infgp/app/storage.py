@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from urllib.parse import unquote, unquote_plus
 from infgp.app.objective import settle
 from infgp.app.text import shorten
 from infgp.errors import InfGPError, InvalidInputError
+from infgp.habits import nearest
 from infgp.space import Space
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class Plan:
     seed: int | None = None
     keep_going: bool = False
     timeout: float | None = None
+    max_seconds: float | None = None
     heartbeat: int = 10
     patience: int = 60
 
@@ -193,6 +196,30 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
     confirm_after = plan.trials - plan.confirm if plan.confirm else None
     study.sampler = InfGPSampler(seed=plan.seed, search_space=space, confirm_after=confirm_after, **options)
     return study, storage
+
+
+def load_study(plan: Plan) -> Study:
+    """The study that the plan names, to read from; raise where it is not there."""
+    import optuna
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    url = plan.storage
+    try:
+        if url.startswith("sqlite") and not os.path.isfile(make_url(url).database or ""):
+            raise ValueError("there is no such file")  # SQLite would make it
+        storage = optuna.storages.RDBStorage(url, {"pool_pre_ping": True})
+        names = optuna.study.get_all_study_names(storage)
+        if plan.name in names:
+            return optuna.load_study(study_name=plan.name, storage=storage)
+    except (ValueError, ImportError, RuntimeError, SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
+        raise StorageError(
+            f"The {name_of(url)} cannot be read{reason(url, error)}; give the --storage that the study is in, such as "
+            "sqlite:///infgp.db."
+        ) from None
+    meant = nearest(plan.name, names)
+    guess = f"did you mean {meant!r}?" if meant else f"it has {shorten(', '.join(map(repr, names))) or 'no study'}."
+    raise InvalidInputError(f"The {name_of(url)} has no study {shorten(plan.name)!r}; {guess}")
 
 
 def _prepare(engine: Engine) -> None:

@@ -31,7 +31,7 @@ from typing import Any
 
 from infgp.app.text import LONGEST, shorten
 from infgp.calling import caller
-from infgp.errors import InfGPError, InvalidInputError
+from infgp.errors import InfGPError, InvalidInputError, check_reward
 from infgp.space import Point, Space
 
 #: Environment variable with the storage's URL, and so perhaps with a password; workers do not get it.
@@ -226,12 +226,18 @@ def find_function(target: str) -> Callable[..., float | None]:
     """
     module_name, _, name = target.partition(":")
     if not module_name or not name:
-        raise InvalidInputError(f"The objective must be given as module:function, but got {target!r}.")
+        raise InvalidInputError(f"The function must be given as module:function, but got {target!r}.")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
+        if module_name.endswith(".py") or "/" in module_name or os.sep in module_name:
+            parts = module_name.removesuffix(".py").replace(os.sep, "/").split("/")
+            dotted = ".".join(part for part in parts if part not in ("", "."))
+            raise InvalidInputError(
+                f"{module_name!r} is a path, and the name of a module is expected: write {dotted}:{name}."
+            ) from None
         raise InvalidInputError(
             f"The module {module_name!r} cannot be imported ({_describe(error)}); run from the folder "
             "that holds it, or install it."
@@ -318,7 +324,7 @@ def _evaluate(call: Callable[[Point], float | None], point: Point) -> Answer:
         value = call(point)
         if os.getpid() != pid:
             os._exit(0)
-        answer = Answer(value=None if value is None else float(value))
+        answer = _answer(value)
     except BaseException as error:
         if os.getpid() != pid:
             os._exit(_exit_code(error))
@@ -329,6 +335,14 @@ def _evaluate(call: Callable[[Point], float | None], point: Point) -> Answer:
         with contextlib.suppress(Exception):
             stream.flush()
     return answer
+
+
+def _answer(value: object) -> Answer:
+    """The answer that a returned value makes."""
+    try:
+        return Answer(value=None if value is None else check_reward(value))
+    except InvalidInputError as error:
+        return Answer(error=shorten(str(error), SENT))
 
 
 def _exit_code(error: BaseException) -> int:

@@ -100,7 +100,7 @@ class Slice:
         return cls(
             subject,
             which,
-            subject.point(base) if at is None else dict(at),  # type: ignore[arg-type]
+            subject.point(base) if at is None else dict(at),
             subject.positions(which, values),
             mean,
             std,
@@ -273,7 +273,7 @@ class Contour:
             subject,
             first,
             second,
-            subject.point(base) if at is None else dict(at),  # type: ignore[arg-type]
+            subject.point(base) if at is None else dict(at),
             subject.positions(first, columns),
             subject.positions(second, rows),
             mean.reshape(shape),

@@ -78,7 +78,7 @@ class LawAtPoint:
             grid = np.linspace(ends.min() - slack, ends.max() + slack, CURVE)
             gap = np.linalg.norm(subject.learned.data.x - u, axis=1) / np.sqrt(u.size)
             return cls(
-                subject.point(u) if at is None else dict(at),  # type: ignore[arg-type]
+                subject.point(u) if at is None else dict(at),
                 grid,
                 law.density(grid[None])[0],
                 other.density(grid[None])[0],

@@ -19,6 +19,7 @@ from infgp.core.linalg import FloatArray
 from infgp.core.rewardmap import Comparison, RewardMap, Tempered, WarpedUnits
 from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError, check_choice
+from infgp.habits import nearest
 from infgp.predict.law import Law
 from infgp.predict.mixture import Mixture
 from infgp.printing import noun
@@ -80,9 +81,11 @@ class Objective:
         elif kind == "cvar":
             good = good and 0.0 < amount <= 1.0
         if not good:
+            meant = nearest(value, ("mean", "median"))
+            guess = "" if meant is None else f" Did you mean {meant!r}?"
             raise InvalidInputError(
                 "objective must be 'mean', 'median', ('quantile', q) with 0 < q < 1, ('cvar', q) with 0 < q <= 1 (the "
-                f"mean of the worst share q), or ('probability', threshold), but got {value!r}."
+                f"mean of the worst share q), or ('probability', threshold), but got {value!r}.{guess}"
             )
         return cls() if (kind, amount) == ("cvar", 1.0) else cls(str(kind), amount)
 

@@ -65,6 +65,9 @@ def to_frame(space: Space, log: Log, objectives: Sequence[Aimed]) -> Any:
             frame[_free(name, k, count, space)] = column
     if any(o.noise_variance for o in observations):
         frame[_free("noise_variance", 0, 1, space)] = [o.noise_variance for o in observations]
+    if any(o.cost is not None for o in observations):
+        costs = [np.nan if o.cost is None else o.cost for o in observations]
+        frame[_free("cost", 0, 1, space)] = np.array(costs, dtype=float)
     for name in dict.fromkeys(name for o in observations for name in o.constraints):
         limits = [o.constraints.get(name, np.nan) for o in observations]
         frame[_free(CONSTRAINT + name, 0, 1, space)] = np.array(limits, dtype=float)
@@ -92,28 +95,32 @@ def _free(name: str, k: int, count: int, space: Space) -> str:
 
 
 def rows_to_tell(
-    space: Space, points: Any, values: Any, noise_variances: Any = None, constraints: Any = None
-) -> list[tuple[Any, Any, Any, Any]]:
+    space: Space, points: Any, values: Any, noise_variances: Any = None, constraints: Any = None, costs: Any = None
+) -> list[tuple[Any, Any, Any, Any, Any]]:
     """The arguments of `Optimizer.tell` for each point; raises unless there are as many of each.
 
     Examples
     --------
     >>> from infgp.space import Float
     >>> rows_to_tell(Space.of({"x": Float(0, 1)}), [{"x": 0.5}], [2.0])
-    [({'x': 0.5}, 2.0, None, None)]
+    [({'x': 0.5}, 2.0, None, None, None)]
     """
     at = _points(space, points) if _is_frame(points) else _listed("points", points)
     parts = [
         [_restored(row) for row in _listed("values", values)],
-        [None] * len(at)
-        if noise_variances is None
-        else [_none(v) for v in _listed("noise_variances", noise_variances)],
+        _numbers("noise_variances", noise_variances, len(at)),
         [None] * len(at) if constraints is None else _constraints(constraints),
+        _numbers("costs", costs, len(at)),
     ]
-    for name, part in zip(("values", "noise_variances", "constraints"), parts, strict=True):
+    for name, part in zip(("values", "noise_variances", "constraints", "costs"), parts, strict=True):
         if len(part) != len(at):
             raise InvalidInputError(f"There are {len(at)} points, but {len(part)} {name}; give one for each point.")
     return list(zip(at, *parts, strict=True))
+
+
+def _numbers(name: str, values: Any, count: int) -> list[Any]:
+    """A number for each point, None where it is missing; None for all of them where there are no values."""
+    return [None] * count if values is None else [_none(value) for value in _listed(name, values)]
 
 
 def _is_frame(value: Any) -> bool:

@@ -20,6 +20,7 @@ from infgp.core.options import ModelOptions, check_warp
 from infgp.core.priors import Priors
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.habits import Hints
 from infgp.predict.functionals import Objective, ObjectiveLike
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
@@ -29,14 +30,22 @@ from infgp.search import frames, printed, recommending, saved
 from infgp.search import regret as regrets
 from infgp.search.candidates import Candidates, rank, second_look
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series, WarmChain, check_sampler
-from infgp.search.outcomes import Observation, Recommendation, Tradeoff, checked_constraints, checked_values
+from infgp.search.outcomes import (
+    Observation,
+    Recommendation,
+    Tradeoff,
+    checked_constraints,
+    checked_cost,
+    checked_values,
+    nothing_known,
+)
 from infgp.search.presets import takes_preset
 from infgp.search.proposal import DEFAULT_GOAL, Exploration, Proposal, Strategy, propose
 from infgp.search.recommending import BestExpected, Chosen, evaluated_at
 from infgp.search.regret import Regret
 from infgp.search.several import Aimed
 from infgp.search.standing import Log, Setup, Standing
-from infgp.space import Parameter, Point, Space
+from infgp.space import Point, Space, SpaceLike
 
 logger = logging.getLogger("infgp")
 
@@ -75,7 +84,7 @@ class _Belief:
         return list(self.known.values())[self.n_objectives :]
 
 
-class Optimizer:
+class Optimizer(Hints):
     """Bayesian optimization that is not fooled by one lucky reward.
 
     It may be used from several threads: `tell` never waits for an `ask` under way.
@@ -163,7 +172,7 @@ class Optimizer:
     @takes_preset
     def __init__(
         self,
-        space: Mapping[str, Parameter] | Space,
+        space: SpaceLike,
         direction: str | Sequence[str] = "maximize",
         seed: int | None = None,
         *,
@@ -332,6 +341,7 @@ class Optimizer:
         value: float | Sequence[float] | None,
         noise_variance: float | None = None,
         constraints: Mapping[str, float] | Sequence[float] | None = None,
+        cost: float | None = None,
     ) -> None:
         """Report the reward of a point, whether it was asked for or not.
 
@@ -347,6 +357,9 @@ class Optimizer:
         constraints : mapping of str to float, or sequence of float, optional
             Numbers that must not be positive. They are learned as rewards are, and the search keeps to where they are
             likely to hold.
+        cost : float, optional
+            What the evaluation cost, in any unit such as seconds or money. It is kept with the observation; points are
+            chosen without regard to it.
 
         Examples
         --------
@@ -358,7 +371,7 @@ class Optimizer:
         >>> optimizer.best_observed.point
         {'x': 0.5}
         """
-        self._record([self._checked(point, value, noise_variance, constraints)])
+        self._record([self._checked(point, value, noise_variance, constraints, cost)])
 
     def tell_many(
         self,
@@ -366,6 +379,7 @@ class Optimizer:
         values: Any,
         noise_variances: Any = None,
         constraints: Any = None,
+        costs: Any = None,
     ) -> None:
         """Report the rewards of many points at once: all of them or, where anything is wrong with one, none.
 
@@ -379,6 +393,7 @@ class Optimizer:
         noise_variances : sequence of float or None, optional
         constraints : sequence of what :meth:`tell` takes, or pandas.DataFrame, optional
             The columns of a frame are named as the constraints, with or without ``constraint:`` before the name.
+        costs : sequence of float or None, optional
 
         Examples
         --------
@@ -388,10 +403,12 @@ class Optimizer:
         >>> optimizer.counts
         (2, 1)
         """
-        rows = frames.rows_to_tell(self.space, points, values, noise_variances, constraints)
+        rows = frames.rows_to_tell(self.space, points, values, noise_variances, constraints, costs)
         self._record([self._checked(*row) for row in rows])
 
-    def _checked(self, point: Any, value: Any, noise_variance: Any, constraints: Any) -> tuple[Observation, FloatArray]:
+    def _checked(
+        self, point: Any, value: Any, noise_variance: Any, constraints: Any, cost: Any
+    ) -> tuple[Observation, FloatArray]:
         """An entry of the log, or an error."""
         valid = self.space.validate(point)
         variance = float(check_variances(None if noise_variance is None else [noise_variance], 1)[0])
@@ -399,9 +416,8 @@ class Optimizer:
             raise InvalidInputError("noise_variance is for one objective; leave it out.")
         if variance and self._setup.options.sampler == "truncated":
             raise InvalidInputError("noise_variance is for sampler='collapsed'; the truncated sampler knows one noise.")
-        observation = Observation(
-            valid, checked_values(value, len(self.directions)), variance, checked_constraints(constraints)
-        )
+        values, limits = checked_values(value, len(self.directions)), checked_constraints(constraints)
+        observation = Observation(valid, values, variance, limits, checked_cost(cost))
         return observation, self.space.to_unit([valid])[0]
 
     def _record(self, entries: Log) -> None:
@@ -753,7 +769,7 @@ class Optimizer:
         problem = self._setup.problem(self._told(standing))
         name, series = list(problem.objectives.items())[self._index(objective)]
         if not series.y.size:
-            raise InvalidInputError("Nothing is known yet: tell at least one reward first.")
+            raise nothing_known("learn from", len(self._told(standing)))
         with one_blas_thread():
             return self._learn(standing, name, series)
 
@@ -781,8 +797,9 @@ class Optimizer:
 
         It has a column for each parameter (missing where it does not apply), and ``value`` (missing where the
         evaluation failed), ``mean`` and ``std`` of the objective at the point, ``off_surface_probability`` of the
-        reward and, where any were told, ``noise_variance`` and ``constraint:NAME``. With several objectives the names
-        of the first four end in a colon and the index. A column that would have the name of a parameter ends in ``_``.
+        reward and, where any were told, ``noise_variance``, ``cost`` and ``constraint:NAME``. With several objectives
+        the names of the first four end in a colon and the index. A column that would have the name of a parameter ends
+        in ``_``.
 
         Raises
         ------
@@ -816,7 +833,7 @@ class Optimizer:
         log = self._told(standing)
         problem = self._setup.problem(log)
         if not all(series.y.size for series in problem.objectives.values()):
-            raise InvalidInputError(f"There is nothing to {purpose} yet: tell at least one reward first.")
+            raise nothing_known(purpose, len(log))
         rng = _generator(self._entropy, BELIEF, standing.told)
 
         def learn(name: str, series: Series) -> Learned:

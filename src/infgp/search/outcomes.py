@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from infgp.errors import InvalidInputError
+from infgp.errors import InvalidInputError, check_reward
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
 from infgp.printing import brief, brief_point, html_table, noun
@@ -34,12 +34,15 @@ class Observation:
         The known part of the noise variance.
     constraints : dict of str to float
         Values of the constraints; a point is feasible where none is positive.
+    cost : float or None
+        What the evaluation cost, in the user's unit; None where it was not told.
     """
 
     point: Point
     values: tuple[float, ...] | None
     noise_variance: float = 0.0
     constraints: Mapping[str, float] = field(default_factory=dict)
+    cost: float | None = None
 
     @property
     def value(self) -> float | None:
@@ -206,6 +209,7 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
     if value is None:
         return None
     single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes) or np.ndim(value) == 0
+    single |= count == 1 and isinstance(value, np.ndarray) and value.size == 1
     values: Sequence[object]
     if count == 1 and single:
         values = [value]
@@ -213,21 +217,52 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
         values = list(value)  # type: ignore[call-overload]
     else:
         wanted = "a number" if count == 1 else f"a sequence of {count} numbers, one for each direction"
-        raise InvalidInputError(f"A reward must be {wanted}, or None for a failed evaluation, but got {value!r}.")
-    numbers = [_number(v) for v in values]
+        remedy = (
+            "; tell each of the values by itself, or their mean, or make the optimizer with a direction for each"
+            if not single and count == 1
+            else ""
+        )
+        raise InvalidInputError(
+            f"A reward must be {wanted}, or None for a failed evaluation, but got {value!r}{remedy}."
+        )
+    numbers = [check_reward(v) for v in values]
     return tuple(numbers) if all(map(math.isfinite, numbers)) else None
 
 
-def _number(value: object) -> float:
-    """A float, which may be NaN or infinite."""
-    try:
-        if isinstance(value, str | bytes | bool | np.bool_):
-            raise TypeError
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+def checked_cost(cost: object) -> float | None:
+    """What an evaluation cost as a float, None where that is not known.
+
+    Examples
+    --------
+    >>> checked_cost(3), checked_cost(None)
+    (3.0, None)
+    """
+    if cost is None:
+        return None
+    is_number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool | np.complexfloating)
+    if not is_number or not 0.0 <= cost <= LARGEST:  # type: ignore[operator]
         raise InvalidInputError(
-            f"A reward must be a number, or None for a failed evaluation, but got {value!r}."
-        ) from None
+            f"cost must be a finite number >= 0, such as seconds or money, or None, but got {cost!r}."
+        )
+    return float(cost)  # type: ignore[arg-type]
+
+
+def nothing_known(purpose: str, told: int) -> InvalidInputError:
+    """The error where no reward was told, or all evaluations that were told have failed.
+
+    Examples
+    --------
+    >>> print(nothing_known("recommend", 0))
+    There is nothing to recommend yet: tell at least one reward first.
+    >>> print(nothing_known("recommend", 8))
+    There is nothing to recommend yet: all 8 evaluations failed (their rewards are None, NaN or infinite); ...
+    """
+    if not told:
+        return InvalidInputError(f"There is nothing to {purpose} yet: tell at least one reward first.")
+    return InvalidInputError(
+        f"There is nothing to {purpose} yet: all {told} evaluations failed (their rewards are None, NaN or infinite); "
+        "find out why, and tell at least one reward."
+    )
 
 
 def _amount(value: object) -> float:

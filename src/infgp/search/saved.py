@@ -127,6 +127,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
                 "values": None if o.values is None else list(o.values),
                 "noise_variance": o.noise_variance,
                 "constraints": dict(o.constraints),
+                **({} if o.cost is None else {"cost": o.cost}),
             }
             for o, _ in log
         ],
@@ -178,6 +179,7 @@ def observations_from_json(content: Mapping[str, Any]) -> Iterator[dict[str, Any
             "value": entry["values"],
             "noise_variance": entry["noise_variance"] or None,
             "constraints": entry["constraints"],
+            "cost": entry.get("cost"),
         }
 
 

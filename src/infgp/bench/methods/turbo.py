@@ -84,4 +84,4 @@ class TrustRegionRun(FittedRun):
         with load("botorch.utils.sampling").manual_seed(int(self.rng.integers(2**31))), torch.no_grad():
             path = load("botorch.sampling.pathwise").draw_matheron_paths(model, torch.Size([1]))
             value = path(torch.as_tensor(points)).numpy().reshape(-1)
-        return points[int(np.argmax(value))]
+        return np.asarray(points[int(np.argmax(value))])

@@ -1,0 +1,227 @@
+"""The mistakes of the first hour: each error says what was wrong, what was expected, and what to do."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import infgp
+from infgp import Choice, Float, InfiniteGP, Int, InvalidInputError, Optimizer, maximize
+from infgp.app.cli import main
+from infgp.app.spacefile import read_space
+
+SPACE = {"x": Float(0.0, 1.0), "layers": Int(1, 4), "kind": Choice(["adam", "sgd"])}
+POINT = {"x": 0.5, "layers": 2, "kind": "sgd"}
+LINE = {"x": Float(0.0, 1.0)}
+
+
+def told(*rewards):
+    """An optimizer that was told some rewards."""
+    optimizer = Optimizer(LINE, seed=0)
+    for k, reward in enumerate(rewards):
+        optimizer.tell({"x": k / 10.0}, reward)
+    return optimizer
+
+
+def tell(point, value=1.0, **more):
+    return Optimizer(SPACE).tell({**POINT, **point} if isinstance(point, dict) else point, value, **more)
+
+
+def reward(value):
+    return told().tell({"x": 0.5}, value)
+
+
+def square(x):
+    return x * x
+
+
+#: What was done, and what the error must say of it.
+MISTAKES = {
+    "bounds in the wrong order": (lambda: Float(1.0, 0.0), "Float(low=1.0, high=0.0", "low < high"),
+    "bounds as text": (lambda: Float("0", "1"), "low='0'", "finite numbers"),
+    "bounds of an integer with a fraction": (lambda: Int(0.5, 3), "low=0.5", "must be integers"),
+    "a log scale from zero": (lambda: Float(0.0, 1.0, log=True), "needs low > 0", "raise low or leave out log=True"),
+    "a step beyond the range": (lambda: Int(1, 4, step=9), "step=9", "at most high - low"),
+    "options as text": (lambda: Choice("adam"), "list of options such as ['a', 'b']", "got 'adam'"),
+    "no options": (lambda: Choice([]), "no options", "give at least one"),
+    "an option twice": (lambda: Choice(["a", "a"]), "equals an earlier one", "leave it out"),
+    "an option that is an object": (lambda: Choice([print, len]), "print", "name it by a string"),
+    "no parameters": (lambda: Optimizer({}), "non-empty mapping such as {'x': Float(0, 1)}", "got {}"),
+    "a list of parameters": (lambda: Optimizer([Float(0.0, 1.0)]), "mapping such as {'x': Float(0, 1)}"),
+    "a range as a pair": (lambda: Optimizer({"x": (0, 1)}), "'x' is (0, 1)", "write Float(0, 1) or Int(0, 1)"),
+    "options without Choice": (lambda: Optimizer({"x": ["a", "b", "c"]}), "write Choice(['a', 'b', 'c'])"),
+    "a kind without its bounds": (lambda: Optimizer({"x": Float}), "kind of parameter", "write Float(low, high)"),
+    "a condition on nothing": (
+        lambda: Optimizer({"x": Float(0.0, 1.0, when={"kind": "a"})}),
+        "the space has no 'kind'",
+        "parameters are ['x']",
+    ),
+    "a direction cut short": (lambda: Optimizer(LINE, "min"), "direction='min'", "Did you mean 'minimize'?"),
+    "a misspelt goal": (lambda: Optimizer(LINE, goal="finall"), "'along'", "Did you mean 'final'?"),
+    "a misspelt objective": (lambda: Optimizer(LINE, objective="medain"), "('cvar', q)", "Did you mean 'median'?"),
+    "a quantile in per cent": (lambda: Optimizer(LINE, objective=("quantile", 10)), "0 < q < 1", "('quantile', 10)"),
+    "a kernel of another library": (lambda: Optimizer(LINE, kernel="rbf"), "kernel='rbf'", "one of 'se', 'matern52'"),
+    "a misspelt treatment of outliers": (lambda: Optimizer(LINE, outliers="ingore"), "Did you mean 'ignore'?"),
+    "a seed that is a generator": (lambda: Optimizer(LINE, seed=np.random.default_rng()), "seed must be an integer"),
+    "a design of no points": (lambda: Optimizer(LINE, n_initial=0), "n_initial must be an integer >= 1", "got 0"),
+    "a value outside the space": (lambda: tell({"x": 2.0}), "x=2.0 is outside [0.0, 1.0]", "widen the space"),
+    "a value as text": (lambda: tell({"x": "0.5"}), "x='0.5' is not a finite number", "give one in [0.0, 1.0]"),
+    "an integer with a fraction": (lambda: tell({"layers": 2.5}), "layers=2.5 is not an integer", "[1, 4]"),
+    "an unknown option": (lambda: tell({"kind": "adamw"}), "'adamw' is not an option", "one of ['adam', 'sgd']"),
+    "a misspelt name": (
+        lambda: told().tell({"X": 0.5}, 1.0),
+        "lacks ['x'] and has unknown ['X']",
+        "Did you mean 'x' by 'X'?",
+    ),
+    "a point as a number": (lambda: tell(0.5), "mapping from names to values such as {'x': …, ", "got 0.5"),
+    "a point as an array": (lambda: told().tell(np.array([0.5]), 1.0), "such as {'x': …}", "got array([0.5])"),
+    "a reward as text": (lambda: reward("0.5"), "must be a number, or None for a failed evaluation", "got '0.5'"),
+    "a reward that is true": (lambda: reward(True), "got True", "write 1.0 or 0.0"),
+    "a complex reward": (lambda: reward(1j), "must be a number", "got 1j"),
+    "a reward in a dict": (lambda: reward({"loss": 1.0}), "must be a number", "got {'loss': 1.0}"),
+    "several rewards at once": (lambda: reward(np.ones(2)), "tell each of the values by itself, or their mean"),
+    "a negative variance": (lambda: tell({}, noise_variance=-1.0), "noise_variance", "-1.0"),
+    "a constraint that is text": (lambda: tell({}, constraints={"w": "heavy"}), "numbers", "none may be positive"),
+    "a recommendation before any reward": (lambda: told().recommend(), "nothing to recommend", "tell at least one"),
+    "a recommendation of failures": (
+        lambda: told(None, np.nan).recommend(),
+        "all 2 evaluations failed",
+        "find out why",
+    ),
+    "a prediction for one point": (lambda: told(1.0).predict({"x": 0.5}), "a list", "into a list: [{'x': 0.5}]"),
+    "a prediction for numbers": (lambda: told(1.0).predict([0.5]), "such as {'x': …}", "got 0.5"),
+    "no points asked for": (lambda: told().ask(0), "n must be an integer >= 1", "got 0"),
+    "a point that is not pending": (lambda: told().withdraw({"x": 0.5}), "{'x': 0.5} is not pending"),
+    "a negative budget": (lambda: maximize(square, LINE, -5), "budget must be an integer >= 1", "got -5"),
+    "a budget as text": (lambda: maximize(square, LINE, "50"), "budget must be an integer >= 1", "got '50'"),
+    "a value in place of the function": (lambda: maximize(square(2), LINE, 5), "f must be a function", "got 4"),
+    "a function that lacks a parameter": (
+        lambda: maximize(lambda x, layers: x, SPACE, 5),
+        "does not take ['kind']",
+        "rename one or the other",
+    ),
+    "a function with a parameter too many": (
+        lambda: maximize(lambda x, rate: x, LINE, 5),
+        "needs ['rate']",
+        "called with the parameters of the space, by name: ['x']",
+    ),
+    "a rule to stop that is a number": (lambda: maximize(square, LINE, 5, stop=0.1), "such as infgp.RegretBelow(0.1)"),
+    "more to confirm than the budget": (lambda: maximize(square, LINE, 5, confirm=9), "less than the budget of 5"),
+    "an argument of another library": (lambda: maximize(square, LINE, 5, n_jobs=4), "'n_jobs'", "use executor="),
+    "a seed for an optimizer": (lambda: maximize(square, told(), 5, seed=1), "its own seed and options", "leave them"),
+    "a callback that is None": (
+        lambda: maximize(square, LINE, 5, callbacks=None),
+        "callbacks must be",
+        "got None",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "phrases"), [(c, p) for c, *p in MISTAKES.values()], ids=list(MISTAKES))
+def test_mistakes_in_python(call, phrases):
+    with pytest.raises(InvalidInputError) as caught:
+        call()
+    message = str(caught.value)
+    assert [phrase for phrase in phrases if phrase not in message] == [], message
+    assert message.rstrip().endswith((".", "?"))
+    assert len(message) < 400
+
+
+def test_there_are_forty():
+    assert len(MISTAKES) >= 40
+
+
+def test_a_function_of_another_name_gets_a_dict():
+    """That is no mistake to us, but the error comes from the user's own function, and says nothing of dicts."""
+    with pytest.raises(TypeError) as caught:
+        maximize(lambda y: y * y, LINE, 5)
+    assert caught.value.__notes__ == [
+        "The function was called with the point as one dict, as its parameter 'y' is not among ['x'], the names of the "
+        "space."
+    ]
+
+
+def test_decorated_functions_may_get_more_than_the_space_has():
+    import functools
+
+    def with_rate(f):
+        @functools.wraps(f)
+        def wrapper(**point):
+            return f(rate=0.1, **point)
+
+        return wrapper
+
+    assert len(maximize(with_rate(lambda x, rate: x * rate), LINE, 2).observations) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "phrases"),
+    [
+        ("x = ", ["is not TOML", "a line looks like rate = {"]),
+        ("x = 0.5", ["'x' needs a type among float, int, choice", "but is 0.5"]),
+        ("x = { type = 'flaot', low = 0, high = 1 }", ["did you mean 'float'?"]),
+        ("x = { type = 'float', low = 0 }", ["'x' lacks high", "a float takes low, high"]),
+        ("x = { type = 'int', low = 4, high = 1 }", ["'x': ", "low <= high"]),
+        ("x = { type = 'int', min = 4, max = 1 }", ["lacks low, high and has unknown min, max"]),
+        ("", ["non-empty mapping"]),
+    ],
+)
+def test_mistakes_in_space_files(tmp_path, content, phrases):
+    file = tmp_path / "space.toml"
+    file.write_text(content)
+    with pytest.raises(InvalidInputError) as caught:
+        read_space(file)
+    assert [phrase for phrase in [str(file), *phrases] if phrase not in str(caught.value)] == [], caught.value
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "phrase"),
+    [
+        (None, FileNotFoundError, "run.json"),
+        ("{", InvalidInputError, "give a file that Optimizer.save wrote"),
+        (json.dumps({"a": 1}), InvalidInputError, "Optimizer.save"),
+    ],
+)
+def test_mistakes_with_saved_files(tmp_path, content, error, phrase):
+    file = tmp_path / "run.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(error, match=phrase):
+        Optimizer.load(file)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "phrase"),
+    [
+        (lambda model: model.predict([[0.5]]), NotFittedError, "Call 'fit'"),
+        (lambda model: model.fit([0.5, 0.6], [1.0, 2.0]), ValueError, "Reshape your data"),
+        (lambda model: model.fit([[0.5], [0.6]], [1.0]), ValueError, "inconsistent numbers of samples"),
+        (lambda model: model.fit([[0.5], [0.6]], [1.0, np.nan]), ValueError, "NaN"),
+    ],
+)
+def test_mistakes_with_the_estimator(call, error, phrase):
+    with pytest.raises(error, match=phrase):
+        call(InfiniteGP())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "phrase"),
+    [
+        (["run", "train:loss", "--space", "space.toml", "--trails", "5"], "perhaps --trials was meant"),
+        (["optimize"], "choose from"),
+        (["run", "train:loss", "--trials", "5"], "--space"),
+        (["run", "train:loss", "--space", "s.toml", "--trials", "many"], "--trials: invalid int value"),
+    ],
+)
+def test_mistakes_on_the_command_line(capsys, arguments, phrase):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    err = capsys.readouterr().err
+    assert phrase in err
+    assert "--help" in err
+
+
+def test_misspelt_names_of_the_package():
+    with pytest.raises(AttributeError, match="no attribute 'minimise'; did you mean 'minimize'"):
+        _ = infgp.minimise
