@@ -123,14 +123,14 @@ def test_a_column_gives_way_to_a_parameter():
     assert frame["value_"].tolist() == [1.0, 2.0]
 
 
-def test_constraints_and_noise_variances_go_back():
+def test_constraints_noise_variances_and_costs_go_back():
     optimizer, again = Optimizer(MANY, seed=0), Optimizer(MANY, seed=0)
-    optimizer.tell({"x": 0.1}, 1.0, 0.25, {"weight": -1.0})
+    optimizer.tell({"x": 0.1}, 1.0, 0.25, {"weight": -1.0}, 7.5)
     optimizer.tell({"x": 0.2}, 2.0, None, {"weight": 0.5, "length": 0.0})
     optimizer.tell({"x": 0.3}, 3.0)
     frame = optimizer.to_frame()
     limits = frame[["constraint:weight", "constraint:length"]]
-    again.tell_many(frame, frame["value"], frame["noise_variance"], limits)
+    again.tell_many(frame, frame["value"], frame["noise_variance"], limits, frame["cost"])
     assert again.observations == optimizer.observations
 
 
