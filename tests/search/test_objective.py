@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from infgp import Float, InvalidInputError, Optimizer
+from infgp.printing import brief_point
 from infgp.search.outcomes import stand_in
 
 LINE = {"x": Float(0.0, 1.0)}
@@ -68,10 +69,10 @@ def test_crashes_count_unless_they_are_to_be_ignored(sign):
     assert sign * count.off_surface_effect > 0.0  # at the safe end, of which the surfaces know less
     assert any(u == count.otherwise["x"] for u in x)
     (warning,) = count.warnings
-    assert f"with outliers='ignore' {count.otherwise} would be better" in warning
+    assert f"with outliers='ignore' {brief_point(count.otherwise)} would be better" in warning
     assert warning in str(count)
-    assert f"with outliers='count' {ignore.otherwise} would be better" in ignore.warnings[0]
-    assert f"off the dominant surface: {count.n_off_surface} of 120 rewards" in str(count)
+    assert f"with outliers='count' {brief_point(ignore.otherwise)} would be better" in ignore.warnings[0]
+    assert f"off the dominant surface: {count.n_off_surface} of 120 {count.noun}s" in str(count)
 
 
 def test_without_outliers_there_is_nothing_to_decide():
@@ -205,7 +206,8 @@ def test_a_number_that_may_stand_for_failures_is_named(direction):
         optimizer.tell({"x": x}, sign * (1e6 if x > 0.7 else (x - 0.3) ** 2))
     best = optimizer.recommend()
     assert best.stand_in == (sign * 1e6, 3)
-    assert "3 rewards are exactly" in str(best)
+    assert f"3 {best.noun}s are exactly" in str(best)
+    assert best.noun == ("cost" if direction == "minimize" else "reward")
     assert "tell None" in best.warnings[-1]
 
 
