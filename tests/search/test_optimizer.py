@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import infgp.search.optimizer
+import infgp.search.journal
 import infgp.search.proposal
 from infgp.core.priors import LogNormal
 from infgp.core.rewardmap import WarpedScale
@@ -879,9 +879,10 @@ def test_constraints_that_are_no_numbers(constraints):
 
 
 def test_the_design_counts_parameters_not_coordinates():
-    """Ten choices of five options have fifty coordinates; 102 points of a design would use up most budgets."""
-    assert Optimizer({f"c{k}": Choice(list("abcde")) for k in range(10)}).n_initial == 22
+    """Eight choices of five options have forty coordinates; 82 points of a design would use up most budgets."""
+    assert Optimizer({f"c{k}": Choice(list("abcde")) for k in range(8)}).n_initial == 18
     assert Optimizer(SQUARE).n_initial == 6
+    assert Optimizer({f"c{k}": Choice(list("abcde")) for k in range(100)}).n_initial == 20
 
 
 def test_priors_are_an_option_and_are_saved():
@@ -952,7 +953,7 @@ def test_a_tell_that_is_interrupted_leaves_no_trace(monkeypatch):
     point, other = optimizer.ask(), copy(optimizer)
     before = text(optimizer)
     with monkeypatch.context() as patch:
-        patch.setattr(infgp.search.optimizer, "replace", failing(KeyboardInterrupt()))
+        patch.setattr(infgp.search.journal, "replace", failing(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             optimizer.tell(point, 1.0)
     assert text(optimizer) == before
