@@ -15,6 +15,7 @@ REPO = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.stem != "__init__")
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
+    "botorch_model": ["--methods", "SingleTaskGP,InfGPModel"],
     "confirm": [],
     "diagnosis": ["--methods", "ts-warped"],
     "dimensions": ["--methods", "cma-es,random"],
