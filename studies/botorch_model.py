@@ -3,7 +3,8 @@
 Hartmann's function of six inputs, to be maximised, with Gaussian noise. With the chance `OUTLIERS` an evaluation goes
 wrong and a number that has nothing to do with the point is added. All surrogates are used with the same acquisition
 function (qLogNEI), maximised in the same way, from the same design of uniform points. What is recommended is the
-evaluated point with the best posterior mean.
+evaluated point with the best posterior mean. A fit of relevance pursuit takes seconds to a minute. It is fitted anew at
+every tenth reward only, and rewards in between count as no outliers; the other surrogates are fitted at every reward.
 
     python -m studies.botorch_model [--seeds 3] [--tasks a,b] [--methods a,b]    # goes on where it stopped
     python -m studies.botorch_model --quick      # one short run a method; writes nothing
@@ -55,7 +56,8 @@ MIDDLES = np.array(
 )
 TEXT = f"""\
 Regret of the recommended point after {EVALUATIONS} evaluations, the design of {INITIAL} included: mean over seeds ± its
-standard error (seeds), and the CPU seconds of one run. The function ranges from 0 to {BEST:.2f}."""
+standard error (seeds), and the CPU seconds of one run. The function ranges from 0 to {BEST:.2f}.
+Relevance pursuit is fitted anew at every tenth reward, and rewards in between count as no outliers."""
 
 
 def hartmann(x):
