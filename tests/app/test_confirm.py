@@ -65,7 +65,7 @@ def test_a_study_of_optuna_goes_on(capsys):
     assert sum(p not in after[: 8 + k] for k, p in enumerate(after[8:])) <= 1  # or the recommended point
     out = capsys.readouterr().out
     assert "[11/11] trial 10: " in out
-    assert out.index("Recommended (expected reward: ") < out.index("P(best)")
+    assert out.index("Recommended (expected cost: ") < out.index("P(best)")
     assert out.count("(recommended)") == 1
 
 

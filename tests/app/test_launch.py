@@ -790,7 +790,7 @@ def test_paths_and_names_with_an_at_sign_are_no_urls():
 
 @pytest.mark.parametrize("url", ["postgresql://ann:S3cret@host/db", "postgresql:/ann:S3@cret@host/db"])
 def test_no_password_in_the_report_of_a_bug(capsys, monkeypatch, url):
-    def bug(plan, listen):
+    def bug(plan, listen, space):
         raise KeyError(plan.storage.rpartition("@")[0].rpartition("3")[2] if "S3@" in url else plan.storage)
 
     monkeypatch.setattr("infgp.app.launch.run", bug)
