@@ -247,14 +247,39 @@ CHROMIUM = shutil.which("chromium")
 QUIET = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update"
 
 
+#: What a user does who selects the second input of the slices.
+SELECT = """<script>
+const select = document.getElementById("slice-0");
+select.value = "1";
+select.dispatchEvent(new Event("change"));
+</script></body>"""
+
+
+def dumped(path, folder):
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-sync", *QUIET.split()]
+    command += [f"--user-data-dir={folder}", "--virtual-time-budget=3000", "--dump-dom", path.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def shown_panels(dom):
+    return [a["data-pick"] for _, a in Page(dom).tags if "data-pick" in a and "hidden" not in a]
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_a_browser_shows_one_panel_of_each_group_and_runs_no_other_script(made, tmp_path):
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-sync", *QUIET.split()]
-    command += [f"--user-data-dir={tmp_path}", "--virtual-time-budget=3000", "--dump-dom", made[1].as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    page = Page(shown)
-    assert f"<title>{text(EVIL)}</title>" in shown
-    panels = [a for _, a in page.tags if "data-pick" in a]
-    groups = [a for _, a in page.tags if a.get("class") == "chosen"]
-    assert len(panels) > len(groups) >= 4
-    assert sum("hidden" not in a for a in panels) == len(groups)
+    dom = dumped(made[1], tmp_path / "user")
+    assert unescape(re.search("<title>(.*?)</title>", dom)[1]) == f"Study {EVIL}"
+    assert shown_panels(dom) == ["0-0", "0", "0", "0"]
+    content = made[1].read_text(encoding="utf-8").replace("</body>", SELECT)
+    (tmp_path / "guarded.html").write_text(content, encoding="utf-8")
+    assert shown_panels(dumped(tmp_path / "guarded.html", tmp_path / "user")) == ["0-0", "0", "0", "0"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_a_selector_shows_another_panel(made, tmp_path):
+    content = made[1].read_text(encoding="utf-8").replace("</body>", SELECT)
+    content = re.sub(
+        "<meta http-equiv[^>]*>", "", content
+    )  # which forbids the script of this test
+    (tmp_path / "open.html").write_text(content, encoding="utf-8")
+    assert shown_panels(dumped(tmp_path / "open.html", tmp_path / "user")) == ["1-0", "0", "0", "0"]

@@ -163,8 +163,8 @@ def doubts(found: Findings) -> str:
     words = (
         f"Of {counted(best.n_rewards, noun)}, {found.n_distrusted} are held to lie off the dominant surface with a "
         f"probability above 50 %. What is expected at their points is the law that all other {noun}s give. Such "
-        f"{noun}s are {'counted' if best.outliers == 'count' else 'ignored'} in the objective; counting them changes it at the "
-        f"recommended point by {best.off_surface_effect:+.2g}."
+        f"{noun}s are {'counted' if best.outliers == 'count' else 'ignored'} in the objective; counting them changes "
+        f"it at the recommended point by {best.off_surface_effect:+.2g}."
     )
     if found.n_distrusted > len(rows):
         words += f" The {len(rows)} least trusted ones are shown."
