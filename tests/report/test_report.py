@@ -206,6 +206,19 @@ def test_what_cannot_be_reported_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_the_recommended_point_has_its_probability_even_if_others_are_likelier(tmp_path, monkeypatch):
+    monkeypatch.setattr("infgp.report.findings.TOP", 1)
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, seed=1)
+    noise = np.random.default_rng(0).standard_normal(16)
+    optimizer.tell_many([{"x": k / 15} for k in range(16)], noise)
+    found = infgp.report.write(optimizer, tmp_path / "r.html")
+    assert len(found.candidates) == 1 + (not found.candidates[0].recommended)
+    chance = next(row.probability for row in found.candidates if row.recommended)
+    shown = Page((tmp_path / "r.html").read_text(encoding="utf-8")).text
+    assert f"probability of being best{percent(chance)}" in shown
+    assert "nan" not in shown.replace("dominant", "")
+
+
 def test_judgements_of_an_optimizer_with_failures():
     optimizer = Optimizer({"x": Float(0.0, 1.0)}, "minimize", seed=0)
     values = [0.0, None, 0.1, 0.1, -9.0, 0.2, None, 0.2, 0.3, 0.3, 0.4, 0.4]
@@ -278,8 +291,6 @@ def test_a_browser_shows_one_panel_of_each_group_and_runs_no_other_script(made, 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_a_selector_shows_another_panel(made, tmp_path):
     content = made[1].read_text(encoding="utf-8").replace("</body>", SELECT)
-    content = re.sub(
-        "<meta http-equiv[^>]*>", "", content
-    )  # which forbids the script of this test
+    content = re.sub("<meta http-equiv[^>]*>", "", content)  # which forbids the script of this test
     (tmp_path / "open.html").write_text(content, encoding="utf-8")
     assert shown_panels(dumped(tmp_path / "open.html", tmp_path / "user")) == ["1-0", "0", "0", "0"]

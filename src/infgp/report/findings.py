@@ -24,7 +24,7 @@ from infgp.search.regret import Regret
 from infgp.search.stopping import RegretBelow
 from infgp.space import Point
 
-#: Number of candidates that are shown.
+#: Number of candidates that are shown, the likeliest ones; the recommended point is shown whatever its probability.
 TOP = 5
 #: Number of points through which slices go: the recommended one, the luckiest one and others that may be best.
 THROUGH = 3
@@ -148,12 +148,13 @@ def find(thing: Any, title: str | None = None, rule: RegretBelow | None = None, 
     search = Search.of(thing, title)
     subject, recommendation = search.subject, search.recommend()
     every = search.candidates(max(TOP, search.optimizer.counts[0] + 1))
+    shown = [row for k, row in enumerate(every) if k < TOP or row.recommended]
     doubtful = distrusted(search)
     luckiest, *judged = judge(search, [search.luckiest, *doubtful[:DISTRUSTED]])
     shares = Importances.of(subject, rng=seed)
     inputs = [shares.names[k] for k in np.argsort(-shares.mean, kind="stable")]
-    names = _names(every[:TOP])
-    points = _points(recommendation, luckiest, every[:TOP], names, search.trial)
+    names = _names(shown)
+    points = _points(recommendation, luckiest, shown, names, search.trial)
     laws = [(LawAtPoint.of(subject, at, rng=seed), _quantiles(search, at)) for at in points.values()]
     slices, top = {}, list(points.values())[:THROUGH]
     for name in inputs[:INPUTS]:
@@ -167,7 +168,7 @@ def find(thing: Any, title: str | None = None, rule: RegretBelow | None = None, 
         luckiest=luckiest,
         lucky_chance=next((row.probability for row in every if row.point == luckiest.point), 0.0),
         points=points,
-        candidates=Candidates(every[:TOP]),
+        candidates=Candidates(shown),
         names=names,
         laws=laws,
         slices=slices,

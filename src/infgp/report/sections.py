@@ -49,7 +49,7 @@ def verdict(found: Findings) -> str:
     there = found.laws[0][1] if len(labels) == 1 or lucky.point == best.point else found.laws[1][1]
     for q, value in found.laws[0][1].items():
         rows.append((f"a further {best.noun}: {100.0 * q:g} % below", brief(value), brief(there[q])))
-    chance = next((row.probability for row in found.candidates if row.recommended), float("nan"))
+    chance = next(row.probability for row in found.candidates if row.recommended)
     rows.append(("probability of being best", percent(chance), percent(found.lucky_chance)))
     heads = ["", "recommended", f"luckiest {search.trial}"]
     parts = [
