@@ -39,8 +39,8 @@ def point_words(point: Mapping[str, object]) -> str:
 
     Examples
     --------
-    >>> point_words({"rate": 0.12345, "kind": "a"})
-    'rate = 0.1234, kind = a'
+    >>> point_words({"rate": 0.125, "kind": "a"})
+    'rate = 0.125, kind = a'
     """
     return ", ".join(f"{cut(brief(name), LONG)} = {cut(brief(value), LONG)}" for name, value in point.items())
 

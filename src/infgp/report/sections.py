@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import infgp.report.pictures as pictures
 from infgp.printing import brief, counted
-from infgp.report import pictures
 from infgp.report.findings import Findings
 from infgp.report.markup import chosen, page, table, text
 from infgp.report.pictures import point_words
