@@ -47,6 +47,7 @@ LAYERS = (
     {"predict"},
     {"search"},
     {"estimator", "optuna", "botorch", "run", "plot", "testing"},
+    {"report"},
     {"app"},
     {"bench"},
 )

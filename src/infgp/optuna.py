@@ -76,6 +76,7 @@ class _Memory:
     directions: tuple[StudyDirection, ...]
     optimizer: Optimizer
     told: dict[int, Outcome] = field(default_factory=dict)
+    numbers: list[int] = field(default_factory=list)  # of the trials behind the optimizer's observations
 
     def fits(self, study: Study, distributions: Distributions, trials: Mapping[int, FrozenTrial]) -> bool:
         """Whether everything told is still so; a trial told of a moment before it is stored counts."""
@@ -380,6 +381,21 @@ class InfGPSampler(BaseSampler):
         with self._lock:
             return self._memory_of(study).optimizer
 
+    def trial_numbers(self, study: Study) -> tuple[int, ...]:
+        """The number of the trial behind each observation of :meth:`optimizer`; other trials were passed over.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=InfGPSampler(seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", 0.0, 1.0) - 0.3) ** 2, n_trials=3)
+        >>> study.sampler.trial_numbers(study)
+        (0, 1, 2)
+        """
+        with self._lock:
+            return tuple(self._memory_of(study).numbers)
+
     @property
     def fallbacks(self) -> int:
         """How many suggestions were random points because the model had failed numerically."""
@@ -435,6 +451,7 @@ class InfGPSampler(BaseSampler):
         if point is None:
             return False
         memory.optimizer.tell(point, outcome, constraints=_constraints(trial) if outcome else None)
+        memory.numbers.append(trial.number)
         return True
 
     def _note(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The command line: ``infgp demo``, ``infgp run``, ``infgp confirm``, ``infgp bench``."""
+"""The command line: ``infgp demo``, ``run``, ``confirm``, ``report``, ``recommend``, ``explain`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from infgp.app import report as asking
 from infgp.app.objective import NO_PRESET
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
@@ -321,6 +322,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+#: Commands that ask what is known, and change nothing.
+ASK = {"report": asking.report, "recommend": asking.recommend, "explain": asking.explain}
+
+
+def ask(options: argparse.Namespace) -> int:
+    """The commands ``infgp report``, ``infgp recommend`` and ``infgp explain``: the exit code."""
+    for name in ("source", "study"):
+        if LIKE_URL.search(getattr(options, name) or ""):
+            raise InvalidInputError("What was given as STUDY looks like a storage URL; give that with --storage.")
+    return ASK[options.command](options)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the command ``infgp``.
 
@@ -376,6 +389,25 @@ def _act(arguments: Sequence[str] | None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    asking.add_report(
+        commands.add_parser(
+            "report",
+            help="write what is known of a study to one HTML file",
+            description=asking.REPORT_HELP,
+            epilog=asking.REPORT_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    asking.add_source(
+        commands.add_parser(
+            "recommend", help="print what a study recommends, and why", description=asking.RECOMMEND_HELP
+        )
+    )
+    asking.add_explain(
+        commands.add_parser(
+            "explain", help="print what is believed of one trial, and why", description=asking.EXPLAIN_HELP
+        )
+    )
     bench.add_arguments(
         commands.add_parser(
             "bench",
@@ -393,6 +425,8 @@ def _act(arguments: Sequence[str] | None) -> int:
             return run(options)
         if options.command == "bench":
             return bench.act(options)
+        if options.command in ASK:
+            return ask(options)
         demo(options.out, options.seed, options.budget)
     except InfGPError as error:
         print(f"infgp: {error}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.plot.style import BLUE, GREY, MODES, axes, legend
 from infgp.plot.subject import Subject, is_model, subject_of
-from infgp.predict.law import as_generator
+from infgp.predict.law import Law, as_generator
+from infgp.predict.lawmixture import LawMixture
 from infgp.predict.mixture import predictive
 
 #: Number of posterior states over which laws that leave one out are averaged, at most.
@@ -64,31 +66,63 @@ class Calibration:
         if n < 2:
             raise InvalidInputError("There must be at least two rewards to leave one out; tell more.")
         which = np.sort(generator.choice(n, most, replace=False)) if n > most else np.arange(n)
-        draws = subject.learned.draws
-        kept = np.unique(np.linspace(0, len(draws) - 1, STATES).round().astype(int))
+        draws = _few(subject)
         with one_blas_thread():
-            parts = [_left_out(subject, [draws[k] for k in kept], i) for i in which.tolist()]
+            parts = [_left_out(subject, draws, i) for i in which.tolist()]
         pit, log_density = np.array(parts).T
         return cls(which, pit, log_density, subject.noun)
 
 
-def _left_out(subject: Subject, draws: list[Conditioned], i: int) -> tuple[float, float]:
+def _left_out(subject: Subject, draws: Sequence[Conditioned], i: int) -> tuple[float, float]:
     """The PIT of reward i given the others, and its log density."""
+    laws, log_density = _laws_without(subject, draws, i)
+    below = [float(law.mixture.cdf(given.data.y[i : i + 1])[0]) for law, given in zip(laws, draws, strict=True)]
+    pit = float(_weights(log_density) @ below)
+    return pit if subject.aim.sign > 0 else 1.0 - pit, float(np.log(len(draws)) - logsumexp(-log_density))
+
+
+def _laws_without(subject: Subject, draws: Sequence[Conditioned], i: int) -> tuple[list[Law], FloatArray]:
+    """For each state without reward i, the law of a reward at its point, and the log density of reward i there."""
     learned, all_ = subject.learned, subject.learned.data
     rest = Data(np.delete(all_.x, i, axis=0), np.delete(all_.y, i), np.delete(all_.noise, i))
-    log_density, below = [], []
+    laws, log_density = [], []
     for given in draws:
         state = without(given.state, i)
         fewer = Conditioned(state, rest.seen(state, given.model), given.model.for_laws())
         law, z = predictive([fewer], all_.x[i : i + 1]), given.data.y[i : i + 1]
         law = replace(law, variances=law.variances + all_.noise[i])
-        slope = learned.units.through(learned.model.warps.maps[state.warp]).log_slope(z)
-        log_density.append(float((law.logpdf(z) - slope)[0]))
-        below.append(float(law.cdf(z)[0]))
-    against = -np.array(log_density)
-    weights = np.exp(against - logsumexp(against))
-    pit = float(weights @ below)
-    return pit if subject.aim.sign > 0 else 1.0 - pit, float(np.log(len(draws)) - logsumexp(against))
+        rewards = learned.units.through(learned.model.warps.maps[state.warp])
+        laws.append(Law(law, rewards, subject.aim.sign))
+        log_density.append(float((law.logpdf(z) - rewards.log_slope(z))[0]))
+    return laws, np.array(log_density)
+
+
+def _weights(log_density: FloatArray) -> FloatArray:
+    """Weights that make states given all rewards states given all but one, from the log density of that one."""
+    return np.asarray(np.exp(-log_density - logsumexp(-log_density)))
+
+
+def law_without(subject: Subject, i: int) -> LawMixture:
+    """The law at the point of reward i, among those that succeeded, that the other rewards give.
+
+    Examples
+    --------
+    >>> import infgp
+    >>> optimizer = infgp.Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
+    >>> optimizer.tell_many([{"x": k / 9} for k in range(10)], [0.0, 0.0, 0.1, 0.1, 9.0, 0.2, 0.2, 0.3, 0.3, 0.4])
+    >>> bool(law_without(subject_of(optimizer), 4).quantile(0.5)[0] < 1.0)
+    True
+    """
+    draws = _few(subject)
+    with one_blas_thread():
+        laws, log_density = _laws_without(subject, draws, i)
+    return LawMixture(laws, _weights(log_density))
+
+
+def _few(subject: Subject) -> list[Conditioned]:
+    """At most `STATES` posterior states, evenly spaced."""
+    draws = subject.learned.draws
+    return [draws[k] for k in np.unique(np.linspace(0, len(draws) - 1, STATES).round().astype(int))]
 
 
 def without(state: State, i: int) -> State:

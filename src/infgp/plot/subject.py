@@ -81,12 +81,16 @@ class Subject:
 
     def point(self, u: FloatArray) -> Point:
         """The point at an input, shape (d,), in the user's terms."""
-        point = self.space.from_unit(u[None])[0]
-        for name in self.labels.keys() & point.keys():
+        return self.outward(self.space.from_unit(u[None])[0])
+
+    def outward(self, point: Mapping[str, object]) -> Point:
+        """A point of the space in the user's terms."""
+        out = dict(point)
+        for name in self.labels.keys() & out.keys():
             parameter = self.parameter(name)
             assert isinstance(parameter, Choice)
-            point[name] = self.labels[name][parameter.number(point[name])]
-        return point
+            out[name] = self.labels[name][parameter.number(out[name])]
+        return out
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of a name; raises unless there is one."""
@@ -188,11 +192,11 @@ def is_model(thing: Any) -> bool:
 
 
 def subject_of(thing: Any, objective: int = 0) -> Subject:
-    """The subject of a picture.
+    """The subject of a picture; a subject stays as it is, so that several pictures need what is known only once.
 
     Parameters
     ----------
-    thing : Optimizer, Result, InfiniteGP or optuna.Study
+    thing : Optimizer, Result, InfiniteGP, optuna.Study or Subject
     objective : int, default=0
         Index of the objective, where there are several.
 
@@ -203,6 +207,8 @@ def subject_of(thing: Any, objective: int = 0) -> Subject:
     >>> subject_of(model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0])).space.names
     ('x0',)
     """
+    if isinstance(thing, Subject):
+        return thing
     if not isinstance(thing, Optimizer | Result) and not is_study(thing) and is_model(thing):
         return _of_model(thing)
     optimizer = optimizer_of(thing)
