@@ -96,7 +96,7 @@ METHODS = {
     "SingleTaskGP": partial(FittedRun, noisy=True),
     "relevance pursuit": PursuitRun,
     "InfGPModel": partial(MixtureRun, target="main"),
-    "InfGPModel, expected": partial(MixtureRun, target="expected"),
+    "InfGPModel expected": partial(MixtureRun, target="expected"),
 }
 
 
