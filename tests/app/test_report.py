@@ -5,6 +5,7 @@ from pathlib import Path
 
 import optuna
 import pytest
+from optuna_dashboard import get_note, save_note
 
 from infgp import Float, Optimizer
 from infgp.app.cli import main
@@ -37,6 +38,24 @@ def said(capsys, *arguments, code=0):
     assert main(list(arguments)) == code
     out = capsys.readouterr()
     return out.err if code else out.out
+
+
+def test_a_note_has_what_is_printed_behind_what_the_user_wrote(capsys):
+    study = made(trials=8)
+    save_note(study, "Mine: do not lose it.")
+    for _ in range(2):
+        out = said(capsys, "recommend", "study.db", "--note")
+    note = get_note(optuna.load_study(study_name="mine", storage=URL))
+    assert note.startswith("Mine: do not lose it.\n\n<!-- infgp -->")
+    assert note.count("recommended:") == out.count("recommended:") == 1
+    assert out.strip() in note
+
+
+def test_a_saved_run_has_no_note(capsys):
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, seed=0)
+    optimizer.tell({"x": 0.5}, 1.0)
+    optimizer.save("run.json")
+    assert "--note is for studies" in said(capsys, "recommend", "run.json", "--note", code=1)
 
 
 def test_a_database_is_reported_on_and_not_changed(capsys):

@@ -398,7 +398,7 @@ def _act(arguments: Sequence[str] | None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
-    asking.add_source(
+    asking.add_recommend(
         commands.add_parser(
             "recommend", help="print what a study recommends, and why", description=asking.RECOMMEND_HELP
         )

@@ -79,6 +79,17 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="S", help="for what is drawn for the report (default: %(default)s)")
 
 
+def add_recommend(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``infgp recommend``."""
+    add_source(parser)
+    parser.add_argument(
+        "--note",
+        action="store_true",
+        help="also put what is printed into the study's note, which optuna-dashboard shows; a note of yours stays "
+        "before it (needs the extra `dashboard`)",
+    )
+
+
 def add_explain(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``infgp explain``."""
     add_source(parser)
@@ -181,27 +192,39 @@ def report(options: argparse.Namespace) -> int:
 
 def recommend(options: argparse.Namespace) -> int:
     """The command ``infgp recommend``: its exit code."""
-    from infgp.plot.subject import is_study, optimizer_of, sampler_of
+    from infgp.plot.subject import is_study, optimizer_of
+    from infgp.report.note import save_note
 
     thing = open_source(options.source, options.study, options.storage).thing
-    if len(optimizer_of(thing).directions) > 1:
-        found = sampler_of(thing).tradeoffs(thing) if is_study(thing) else optimizer_of(thing).tradeoffs()
-        rows = [
-            [*(f"{brief(m)} ± {s:.2g}" for m, s in zip(t.means, t.stds, strict=True)), brief_point(t.point)]
-            for t in found
-        ]
-        print("Trade-offs: of the evaluated points, those that no other is as good as in every objective.")
-        print(_lines(text_table([[*(f"objective {k}" for k in range(len(rows[0]) - 1)), "point"], *rows])))
-        return 0
-    search = Search.of(thing)
-    best = search.recommend()
-    print(_lines(str(best)))
-    lucky = judge(search, [search.luckiest])[0]
-    where = "at the same point" if lucky.point == best.point else f"at {brief_point(lucky.point)}"
-    print(_lines(f"luckiest {search.trial}: {lucky.number}, {lucky.noun} {brief(lucky.value)} {where}. {lucky.why}"))
-    print()
-    print(_lines(str(search.candidates(5))))
+    if options.note and not is_study(thing):
+        raise InvalidInputError("--note is for studies, and this is a file that Optimizer.save wrote; leave it out.")
+    if options.note:
+        require("optuna_dashboard", "dashboard")
+    text = _lines(_tradeoffs(thing) if len(optimizer_of(thing).directions) > 1 else _recommendation(Search.of(thing)))
+    print(text)
+    if options.note:
+        save_note(thing, text)
     return 0
+
+
+def _tradeoffs(thing: Study | Optimizer) -> str:
+    """Points between which several objectives trade off."""
+    from infgp.plot.subject import is_study, optimizer_of, sampler_of
+
+    found = sampler_of(thing).tradeoffs(thing) if is_study(thing) else optimizer_of(thing).tradeoffs()
+    rows = [
+        [*(f"{brief(m)} ± {s:.2g}" for m, s in zip(t.means, t.stds, strict=True)), brief_point(t.point)] for t in found
+    ]
+    title = "Trade-offs: of the evaluated points, those that no other is as good as in every objective."
+    return f"{title}\n{text_table([[*(f'objective {k}' for k in range(len(rows[0]) - 1)), 'point'], *rows])}"
+
+
+def _recommendation(search: Search) -> str:
+    """What is recommended, the luckiest evaluation beside it, and the points that may be best."""
+    best, lucky = search.recommend(), judge(search, [search.luckiest])[0]
+    where = "at the same point" if lucky.point == best.point else f"at {brief_point(lucky.point)}"
+    luck = f"luckiest {search.trial}: {lucky.number}, {lucky.noun} {brief(lucky.value)} {where}. {lucky.why}"
+    return f"{best}\n{luck}\n\n{search.candidates(5)}"
 
 
 def explain(options: argparse.Namespace) -> int:
