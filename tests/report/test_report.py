@@ -4,7 +4,7 @@ import math
 import re
 import shutil
 import subprocess
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -272,6 +272,46 @@ def dumped(path, folder):
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-sync", *QUIET.split()]
     command += [f"--user-data-dir={folder}", "--virtual-time-budget=3000", "--dump-dom", path.as_uri()]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+#: A page that shows a report in a window of some width, and says what it finds there in its title.
+WINDOW = """<iframe id="report" style="width: {width}px; height: 900px" srcdoc="{content}"></iframe>
+<script>
+document.getElementById("report").onload = (event) => {{
+  const page = event.target.contentDocument, drawn = [...page.querySelectorAll("svg")];
+  const seen = drawn.filter((svg) => svg.getBoundingClientRect().width > 0 && svg.querySelector("path, rect, circle"));
+  document.title = [page.documentElement.scrollWidth, seen.length, page.querySelectorAll("select").length].join(" ");
+}};
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.parametrize("width", [390, 1400])
+def test_a_browser_draws_all_pictures_wide_and_narrow(made, tmp_path, width):
+    content = escape(made[1].read_text(encoding="utf-8"), quote=True)
+    (tmp_path / "window.html").write_text(WINDOW.format(width=width, content=content), encoding="utf-8")
+    title = re.search("<title>(.*?)</title>", dumped(tmp_path / "window.html", tmp_path / "user"))[1]
+    across, pictures, selectors = map(int, title.split())
+    assert across <= width  # nothing but tables scrolls sideways, each in a box of its own
+    assert pictures >= 8
+    assert selectors >= 3
+
+
+def complaints(path, folder):
+    """What the browser writes to the page's console, refusals of the page's own policy among them."""
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-sync", *QUIET.split(), "--enable-logging=stderr"]
+    command += [f"--user-data-dir={folder}", "--virtual-time-budget=3000", "--dump-dom", path.as_uri()]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stderr
+    return [line for line in said.splitlines() if "CONSOLE" in line]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_a_browser_has_nothing_to_complain_about(made, tmp_path):
+    """The page's policy refuses to load anything, and a page that tried would be complained about."""
+    assert complaints(made[1], tmp_path / "user") == []
+    tried = made[1].read_text(encoding="utf-8").replace("</body>", '<img src="http://127.0.0.1:9/x.png"></body>')
+    (tmp_path / "tried.html").write_text(tried, encoding="utf-8")
+    assert "Content Security Policy" in " ".join(complaints(tmp_path / "tried.html", tmp_path / "user"))
 
 
 def shown_panels(dom):
