@@ -519,6 +519,18 @@ def test_a_run_that_goes_on_may_confirm_with_all_of_its_budget():
     assert sum(p not in points[: 8 + k] for k, p in enumerate(points[8:])) <= 1
 
 
+@pytest.mark.parametrize(
+    "cost", [lambda point: 1.0 / 0.0, lambda point: -1.0, lambda point: float("nan"), lambda point: "much"]
+)
+def test_an_evaluation_whose_cost_is_wrong_is_told_before_the_error_is_raised(cost):
+    with pytest.raises((ZeroDivisionError, InvalidInputError)) as error:
+        maximize(hill, LINE, 5, seed=0, cost=cost)
+    (told,) = error.value.optimizer.observations
+    assert error.value.optimizer.pending == ()
+    assert told.value == hill(**told.point)
+    assert told.cost is None
+
+
 def test_a_run_stops_when_its_money_is_spent():
     result = maximize(hill, LINE, 50, seed=0, cost=lambda point: 1.0 + point["x"], max_cost=6.0)
     costs = [o.cost for o in result.observations]
@@ -547,13 +559,6 @@ def test_costs_may_be_seconds(workers):
         result = maximize(nap, LINE, 4, seed=0, cost="seconds", catch=ArithmeticError, **pool)
     assert {o.value is None for o in result.observations} == {True, False}
     assert all(0.02 <= o.cost < 60.0 for o in result.observations)
-
-
-def test_costs_that_are_no_numbers():
-    optimizer = Optimizer(LINE, seed=0)
-    with pytest.raises(InvalidInputError, match="cost must be a finite number >= 0"):
-        maximize(hill, optimizer, 5, cost=lambda point: -1.0)
-    assert optimizer.observations == optimizer.pending == ()
 
 
 def test_a_rule_that_is_met_begins_the_confirmation():

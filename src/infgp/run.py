@@ -19,7 +19,7 @@ from infgp.printing import brief, html_table, noun, printable, text_table
 from infgp.progress import progress_bar
 from infgp.search.frames import evaluations
 from infgp.search.optimizer import Optimizer
-from infgp.search.outcomes import Observation, Recommendation
+from infgp.search.outcomes import Observation, Recommendation, checked_cost
 from infgp.search.stopping import Rule, check_rule, may_stop
 from infgp.space import Point, SpaceLike
 
@@ -281,7 +281,11 @@ def _run(
     def finish(point: Point, value: float | None, watch: _Watch) -> bool:
         """Tell, call back; whether a callback stops the run."""
         nonlocal spent
-        price = cost(dict(point)) if callable(cost) else watch.seconds if cost == "seconds" else None
+        try:
+            price = checked_cost(cost(dict(point)) if callable(cost) else watch.seconds if cost == "seconds" else None)
+        except Exception:  # of the function of the costs; what was evaluated is told all the same
+            optimizer.tell(point, value)
+            raise
         optimizer.tell(point, value, cost=price)
         spent += price or 0.0
         tick(_so_far(optimizer) if progress else "")

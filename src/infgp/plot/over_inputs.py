@@ -147,7 +147,7 @@ def slice_along(
     ----------
     thing : Optimizer, Result, InfiniteGP or optuna.Study
     name : str, optional
-        The parameter; by default the first. The columns of an `InfiniteGP` without names are x0, x1 and so on.
+        The parameter; by default the first. Column k of an `InfiniteGP` without names is called xk: x0 is the first.
     at : point, optional
         Where the other parameters are held; by default at the evaluated point with the best objective.
     objective : int, default=0

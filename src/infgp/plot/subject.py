@@ -76,7 +76,9 @@ class Subject:
                 same = [k for k, option in enumerate(options) if (type(option), option) == (type(out[name]), out[name])]
                 if not same:
                     raise InvalidInputError(f"{name}={out[name]!r} is not an option; give one of {list(options)!r}.")
-                out[name] = self.parameter(name).options[same[0]]  # type: ignore[union-attr]
+                parameter = self.parameter(name)
+                assert isinstance(parameter, Choice), "only choices have labels"
+                out[name] = parameter.options[same[0]]
         return out
 
     def point(self, u: FloatArray) -> Point:

@@ -234,9 +234,10 @@ def judge(search: Search, which: Sequence[int]) -> list[Judgement]:
     x, off = subject.learned.data.x, off_surface_probability(subject.learned.draws)
     with one_blas_thread():
         mean, std = MeanObjective.of(subject.learned.draws, subject.aim).moments(x[list(which)])
-    out = []
+    observations, out = search.optimizer.observations, []
     for place, k in enumerate(which):
-        value = float(search.optimizer.observations[search.done[k]].values[0])  # type: ignore[index]
+        value = observations[search.done[k]].value
+        assert value is not None, "it is among those that succeeded"
         if x.shape[0] > 1:
             law = law_without(subject, k)
             low, middle, high = (float(v) for v in law.quantile((MOST[0], 0.5, MOST[1]))[0])

@@ -30,7 +30,7 @@ VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231,
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from `low` to `high`, straight, logarithmic or with names at 0, 1, 2 and so on."""
+    """An axis from `low` to `high`: straight, logarithmic, or with names at whole numbers from 0."""
 
     label: str
     low: float

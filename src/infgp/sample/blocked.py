@@ -48,7 +48,7 @@ class GridOfPhi(NamedTuple):
 
 
 def compilable(priors: Priors) -> bool:
-    """Whether the compiled sweeps know the kinds of these resolved priors: those of `infgp.Priors`, none of them fixed.
+    """Whether the compiled sweeps know the kinds of some resolved priors: those of `infgp.Priors`, with none fixed.
 
     Examples
     --------

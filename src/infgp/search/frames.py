@@ -26,7 +26,7 @@ def check_pandas() -> None:
 
 
 def evaluations(space: Space, observations: Sequence[Observation]) -> Any:
-    """What was told: a column for each parameter and ``value``, or ``value:0`` and so on for several objectives.
+    """What was told: a column for each parameter, and ``value``, or ``value:K`` for the K-th of several objectives.
 
     Integers stay integers, options are what they are, and what does not apply or has failed is missing.
 

@@ -239,12 +239,13 @@ def checked_cost(cost: object) -> float | None:
     """
     if cost is None:
         return None
-    is_number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool | np.complexfloating)
-    if not is_number or not 0.0 <= cost <= LARGEST:  # type: ignore[operator]
+    if isinstance(cost, bool) or not (
+        isinstance(cost, int | float | np.integer | np.floating) and 0.0 <= cost <= LARGEST
+    ):
         raise InvalidInputError(
             f"cost must be a finite number >= 0, such as seconds or money, or None, but got {cost!r}."
         )
-    return float(cost)  # type: ignore[arg-type]
+    return float(cost)
 
 
 def nothing_known(purpose: str, told: int) -> InvalidInputError:
