@@ -10,7 +10,7 @@ uniform points in between. TuRBO and BoTorch fit a model at each step and take m
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -22,26 +22,18 @@ from infgp.bench.study import FLOOR, Study
 from infgp.bench.tables import number, ratio, table
 from infgp.bench.tasks import task
 from infgp.bench.tasks.dimensions import DIMENSIONS, WIDE
+from studies.scales import unit
 
 ALL = METHODS | VARIANTS | FITTED | PEERS
 #: infgp in its forms.
 OWN = ("infgp-final", "infgp", "infgp-one-final")
 #: What infgp is compared with.
 OTHERS = ("optuna-tpe", "cma-es", "botorch-logei", "turbo", "random")
-#: Number of uniform points whose median regret is a task's unit.
-POINTS = 4000
 TEXT = f"""\
 Regret of expected rewards, 1 being the median regret of a uniform point of the task; at least {FLOOR:g} counts.
 Cells are geometric means over runs (number of seeds). Below, for each number of inputs d, are geometric means over
 tasks and seeds of the ratio of infgp, goal: the best point in the end, to each other method on the runs that both have
 (95 % interval), and the mean seconds of CPU that each method takes for a suggestion."""
-
-
-@cache
-def unit(name):
-    """Median regret of a uniform point of a task."""
-    made = task(name)
-    return made.best - float(np.median(made.expected(np.random.default_rng(0).random((POINTS, made.d)))))
 
 
 def final(record):
