@@ -176,14 +176,18 @@ class GaussianRun(History):
         return gaussian_process(x, y, self.chain.average)
 
     def best(self, model: Any) -> FloatArray:
-        """The maximiser of the acquisition."""
+        """The maximiser of the acquisition, shape (d,)."""
+        return np.asarray(self.maximisers(model)[0])
+
+    def maximisers(self, model: Any) -> FloatArray:
+        """The points that the acquisition chooses, shape (1, d), or (size, d) where it chooses a batch."""
         torch, sampling = load("torch"), load("botorch.utils.sampling")
         bounds = torch.tensor([[0.0] * self.d, [1.0] * self.d], dtype=torch.double)
         seed = int(self.rng.integers(2**31))
         with warnings.catch_warnings(), sampling.manual_seed(seed):
             warnings.simplefilter("ignore")  # of its optimisers, about inputs that repeat and steps that fail
             found = self.acquire(model, torch.as_tensor(self.inputs), bounds)
-        return np.asarray(np.clip(found.detach().numpy().reshape(self.d), 0.0, 1.0))
+        return np.asarray(np.clip(found.detach().numpy().reshape(-1, self.d), 0.0, 1.0))
 
     def recommend(self) -> FloatArray:
         """The evaluated point with the best posterior mean."""

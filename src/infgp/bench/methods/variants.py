@@ -157,3 +157,42 @@ PEERS: dict[str, Method] = {
     "hebo": Method("hebo", "HEBO", _hebo),
     "turbo": Method("turbo", "TuRBO-1", _trust_region, packages=BOTORCH),
 }
+
+
+#: Numbers of points of a batch, or of workers, that are compared.
+SIZES = (4, 8, 16)
+
+
+def _workers(d: int, seed: int, **options: Any) -> Run:
+    from infgp.bench.methods.batches import WorkersRun
+
+    return WorkersRun(d, seed, **options)
+
+
+def _fitted_batch(d: int, seed: int, size: int) -> Run:
+    from infgp.bench.methods.batches import FittedBatchRun
+
+    return FittedBatchRun(d, seed, size)
+
+
+#: Methods that choose several points before they are told the rewards of any of them.
+PARALLEL: dict[str, Method] = {
+    **{
+        f"infgp-batch-{q}": Method(
+            f"infgp-batch-{q}", f"infgp, batches of {q}", partial(_workers, workers=q, together=True)
+        )
+        for q in SIZES
+    },
+    **{
+        f"infgp-workers-{q}": Method(
+            f"infgp-workers-{q}", f"infgp, {q} workers", partial(_workers, workers=q, together=False)
+        )
+        for q in SIZES
+    },
+    **{
+        f"botorch-batch-{q}": Method(
+            f"botorch-batch-{q}", f"BoTorch qLogNEI, batches of {q}", partial(_fitted_batch, size=q), packages=BOTORCH
+        )
+        for q in SIZES
+    },
+}
