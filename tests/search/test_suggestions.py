@@ -15,6 +15,7 @@ from infgp.search.acquisition import (
     HALVINGS,
     MANY,
     PATIENCE,
+    anticipate,
     assume,
     best_of,
     lengthened,
@@ -45,6 +46,18 @@ def test_assumed_rewards_join_the_dominant_surface():
     assert (given.state.labels.size, given.data.y.size) == (6, 6)
     assert assume(given, given.data, np.empty(0)) is given
     assert lengthened(given.data, np.empty((0, 2))) is given.data
+
+
+def test_believed_rewards_change_what_is_known_and_not_what_is_expected(rng):
+    state, data, model = known_hill()
+    given, pending, at = Conditioned(state, data, model), np.array([[0.3], [0.35], [0.8]]), rng.random((9, 1))
+    ahead = {way: anticipate(rng, [given], pending, NONE, believed=way)[0] for way in (True, False)}
+    before = ObjectiveLaw.of(given, MAIN)
+    after = {way: ObjectiveLaw.of(ahead[way], MAIN) for way in ahead}
+    assert after[True].mean(at) == pytest.approx(before.mean(at), abs=1e-9)
+    assert np.abs(after[False].mean(pending) - before.mean(pending)).max() > 0.01
+    for law in after.values():
+        assert (law(pending)[1] < 0.5 * before(pending)[1]).all()
 
 
 def test_best_points_are_distinct_and_in_order():

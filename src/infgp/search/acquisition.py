@@ -22,6 +22,7 @@ from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
+from infgp.predict.targets import TargetLaw
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
@@ -72,15 +73,30 @@ def lengthened(data: Data, x: FloatArray) -> Data:
 
 
 def anticipate(
-    rng: np.random.Generator, draws: Sequence[Conditioned], pending: FloatArray, failed: FloatArray
+    rng: np.random.Generator,
+    draws: Sequence[Conditioned],
+    pending: FloatArray,
+    failed: FloatArray,
+    believed: bool = False,
 ) -> list[Conditioned]:
-    """States with poor rewards at inputs that failed, and rewards drawn from the posterior at pending inputs."""
+    """States with poor rewards at inputs that failed, and rewards at pending inputs.
+
+    The rewards are drawn from the posterior, or `believed`: those that the main surface has on average. The knowledge
+    gradient asks what one more reward would change. Believed rewards leave what is expected as it is and count as
+    known; drawn ones make points look better or worse than they are expected to be, and with many points pending the
+    search follows its own inventions (`studies/batches.py`).
+    """
     with_failed = lengthened(draws[0].data, failed)
     with_both = lengthened(with_failed, pending)
     ahead = []
     for given in draws:
         known = assume(given, with_failed, np.full(failed.shape[0], np.percentile(given.data.y, 16.0)))
-        rewards = draw_path(rng, known, "main")(pending) if pending.size else np.empty(0)
+        if not pending.size:
+            rewards = np.empty(0)
+        elif believed:
+            rewards = TargetLaw.of(known, "main").mean(pending)
+        else:
+            rewards = draw_path(rng, known, "main")(pending)
         ahead.append(assume(known, with_both, rewards))
     return ahead
 
@@ -107,7 +123,7 @@ def suggest(
     aim : Aim
         What is optimised.
     pending : array, shape (k, d)
-        Inputs that are being evaluated, whose rewards are drawn from the posterior.
+        Inputs that are being evaluated; see :func:`anticipate`.
     gradients : bool
         Whether log expected improvement is maximised with gradients from many starts, not over candidates.
 
@@ -128,7 +144,7 @@ def suggest(
     averaged = acquisition in AVERAGED
     if not averaged:
         draws = (draws[int(rng.integers(len(draws)))],)
-    ahead = anticipate(rng, draws, pending, failed)
+    ahead = anticipate(rng, draws, pending, failed, believed=acquisition == "kg")
     if averaged:
         mean = MeanObjective.of(ahead, aim)
         good = promising(x, mean, space)

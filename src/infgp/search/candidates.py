@@ -132,9 +132,9 @@ def second_look(rng: np.random.Generator, chosen: Chosen, pending: FloatArray) -
 
     It is the knowledge gradient (:mod:`infgp.search.knowledge`) among inputs that may be best and nowhere else.
     `studies/second_look.py` compares it with top-two Thompson sampling and with optimal computing budget allocation.
-    Rewards of pending inputs are drawn from the posterior.
+    Rewards of pending inputs are taken to be those that are expected.
     """
     (learned, aim), at = chosen.objective, contenders(chosen)
-    mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed), aim)
+    mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed, believed=True), aim)
     at = at[np.argsort(-mean(at), kind="stable")[:CONSIDERED]]
     return np.asarray(at[np.argmax(KnowledgeGradient(mean.laws, at)(at))])

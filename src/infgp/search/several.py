@@ -84,8 +84,8 @@ def suggest_feasible(
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
 
-    What pending evaluations will say of the constraints is drawn from the posterior, as it is for the objective. A
-    pending point that the draw makes feasible is then something to improve on, and an infeasible one is avoided.
+    What pending evaluations will say of the constraints is drawn from the posterior. A pending point that the draw
+    makes feasible is then something to improve on, and an infeasible one is avoided.
 
     Examples
     --------
@@ -114,7 +114,8 @@ def suggest_feasible(
     allowed = known >= LIKELY
     if not allowed.any():  # nothing to improve on before something is feasible
         return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
-    mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed), aim)
+    believed = acquisition == "kg"
+    mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed, believed), aim)
     good = promising(inputs[allowed], mean, space)
     score: LogImprovement | KnowledgeGradient
     if acquisition == "kg":
