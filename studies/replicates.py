@@ -94,7 +94,7 @@ def tables(records):
     """Tasks in rows, arms in columns, and ratios of the arms to the default."""
     found = {(r["task"], r["method"], r["seed"]): r for r in records}
     rows = []
-    for name in TASKS:
+    for name in [name for name in TASKS if any(r["task"] == name for r in records)]:
         cells = []
         for arm in ARMS:
             mine = [r for r in records if (r["task"], r["method"]) == (name, arm)]
