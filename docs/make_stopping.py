@@ -21,7 +21,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 PAGE = DOCS / "stopping.md"
 PICTURE = DOCS / "stopping-reliability.png"
-PART = re.compile(r"(<!-- begin (\w+)(?:: ([^>]+?))? -->\n).*?(\n<!-- end \2 -->)", re.DOTALL)
+PART = re.compile(r"(<!-- begin (\w+)(?:: ([^>]+?))? -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
 def section(name: str, title: str) -> str:
@@ -69,7 +69,7 @@ def main() -> None:
     def filled(found: re.Match[str]) -> str:
         begin, name, title, end = found.groups()
         made[name] = True
-        return f"{begin}{output(name) if title is None else section(name, title)}{end}"
+        return f"{begin}{output(name) if title is None else section(name, title)}\n{end}"
 
     PAGE.write_text(PART.sub(filled, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     picture()
