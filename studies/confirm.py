@@ -137,15 +137,24 @@ def regrets(records):
     return table(["group", "task", *names], rows)
 
 
-def reliability(records):
-    """Share of points that are best of the evaluated ones, by the probability that was stated."""
-    pairs = np.array([pair for record in records for pair in record["best"]], dtype=float)
+def classes(records):
+    """By class of P(best): mean of what was stated, share of points that are best, its standard error, and points."""
+    pairs = np.array([pair for record in records for pair in record["best"]], dtype=float).reshape(-1, 2)
     rows = []
     for low, high in pairwise(CLASSES):
         mine = pairs[(pairs[:, 0] > low) & (pairs[:, 0] <= high)]
         if len(mine):
             stated, true = mine.mean(axis=0)
-            rows.append([f"{low:g} to {high:g}", f"{stated:.3f}", f"{true:.3f}", str(len(mine))])
+            even = (mine[:, 1].sum() + 0.5) / (len(mine) + 1.0)  # no share is 0 or 1 for certain
+            rows.append(
+                (stated, true, float(np.sqrt(even * (1.0 - even) / len(mine))), len(mine), f"{low:g} to {high:g}")
+            )
+    return rows
+
+
+def reliability(records):
+    """Share of points that are best of the evaluated ones, by the probability that was stated."""
+    rows = [[name, f"{p:.3f}", f"{true:.3f} ± {error:.3f}", str(n)] for p, true, error, n, name in classes(records)]
     return table(["stated P(best)", "mean", "share that is best", "points"], rows)
 
 

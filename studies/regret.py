@@ -1,8 +1,11 @@
 """Is the stated law of the regret true? Stated quantiles against the realised regret, and what stopping by it costs.
 
 The default searches tasks with a known optimum, of six kinds. After every fifth evaluation from the twentieth on,
-`Optimizer.regret` is asked. The record has quantiles of the regret, the mean, the probability of less than epsilon, and
-what the regret of the recommended point is in truth. Epsilon is a share of a uniform point's regret.
+`Optimizer.regret` is asked. The record has quantiles of the regret, the mean, whether `RegretBelow(epsilon, 0.95)` is
+met, and what the regret of the recommended point is in truth. Each epsilon is a share of a uniform point's regret.
+Of the same evaluations, the record has the bound of the regret that Optuna's terminator goes by
+(`optuna.terminator.RegretBoundEvaluator`), which stops the run where it is below epsilon, and the regret of the point
+with the best reward, which is what Optuna then recommends.
 
     python -m studies.regret [--seeds 20] [--tasks a,b] [--jobs 2]      # goes on where it stopped
     python -m studies.regret --quick       # one task, 30 evaluations; writes nothing
@@ -12,6 +15,7 @@ what the regret of the recommended point is in truth. Epsilon is a share of a un
 from __future__ import annotations
 
 import time
+import warnings
 from functools import cache
 
 import numpy as np
@@ -75,15 +79,19 @@ EVERY = 5
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 #: The quantile of the main table.
 MAIN = 0.9
-#: Epsilon of the rule to stop, as a share of a uniform point's regret.
-SHARE = 0.1
+#: Epsilons of the rule to stop, as shares of a uniform point's regret.
+SHARES = (0.05, 0.1, 0.2)
 #: Least regret that counts, as a share of a uniform point's: points closer than this to the best are equal to it.
 LEAST = 1e-4
 TEXT = f"""\
 Share of the runs in which the realised regret is below the stated quantile, by the number of evaluations (number of
-runs). A regret below {LEAST:g} of a uniform point's counts as none. Stopping: `RegretBelow(epsilon, 0.95)`, asked after
-every {EVERY} evaluations, where epsilon is {SHARE:g} of the regret of a uniform point. Of the runs that stopped, the
-share whose regret is above epsilon, with its upper 95 % confidence limit, and the evaluations used, on average."""
+runs). A regret below {LEAST:g} of a uniform point's counts as none."""
+STOPPING = f"""\
+`RegretBelow(epsilon, 0.95)`, asked after every {EVERY} evaluations from {FIRST} on, in runs of {STEPS} evaluations;
+epsilon is a share of the regret of a uniform point. `Optuna` is the bound of Optuna's terminator below the same epsilon
+in the same runs, where the point with the best reward is recommended. Of the runs that stopped, the share whose regret
+is above epsilon, with its upper 95 % confidence limit (the stops of one run by several epsilons count as several), and
+the evaluations used by all runs, on average; a run that does not stop uses {STEPS}."""
 
 
 @cache
@@ -94,34 +102,69 @@ def uniform(name):
     return made.best - float(made.expected(x).mean())
 
 
+class Terminator:
+    """The bound of Optuna's terminator on the regret, from the same evaluations."""
+
+    def __init__(self, d):
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self.known = {f"x{k}": optuna.distributions.FloatDistribution(0.0, 1.0) for k in range(d)}
+        self.make, self.trials = optuna.trial.create_trial, []
+
+    def tell(self, point, value):
+        """Add an evaluation."""
+        self.trials.append(self.make(params=point, distributions=self.known, value=value))
+
+    def bound(self):
+        """The bound, or None where it cannot be computed."""
+        from optuna.study import StudyDirection
+        from optuna.terminator import RegretBoundEvaluator
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return float(f"{RegretBoundEvaluator(seed=0).evaluate(self.trials, StudyDirection.MAXIMIZE):.5g}")
+            except (ArithmeticError, RuntimeError, ValueError):
+                return None
+
+
+def asked(made, space, optimizer, terminator):
+    """What is stated after the evaluations so far, and what is true."""
+    begin, regret, n = time.perf_counter(), optimizer.regret(), len(optimizer.observations)
+    seconds = time.perf_counter() - begin
+
+    def true(point):
+        return float(f"{made.best - float(made.expected(space.to_unit([point]))[0]):.5g}")
+
+    return {
+        "n": n,
+        "true": true(regret.point),
+        "mean": float(f"{regret.mean:.5g}"),
+        "quantiles": [float(f"{regret.quantile(q):.5g}") for q in LEVELS],
+        "stops": [RegretBelow(share * uniform(made.name)).met(regret) for share in SHARES],
+        "bound": terminator.bound(),
+        "observed": true(optimizer.best_observed.point),
+        "seconds": round(seconds, 3),
+    }
+
+
 def measure(job, warm):
     """A record of what was stated, and what was true, after some numbers of evaluations of one run."""
     made, seconds, stated = task(job.task), [], []
     steps = STEPS if job.steps is None else job.steps
     space = Space.of({f"x{k}": Float(0.0, 1.0) for k in range(made.d)})
     optimizer, design, rewards = Optimizer(space, seed=job.seed), initial_design(made, job.seed), noise(made, job.seed)
-    epsilon = SHARE * uniform(job.task)
-    rule = RegretBelow(epsilon)
+    terminator = Terminator(made.d)
     with one_blas_thread():
         for n in range(steps):
             begin = time.perf_counter()
             point = space.from_unit(design[n][None])[0] if n < len(design) else optimizer.ask()
-            optimizer.tell(point, made.draw(rewards(n), space.to_unit([point])[0]))
+            value = made.draw(rewards(n), space.to_unit([point])[0])
+            optimizer.tell(point, value)
+            terminator.tell(point, value)
             if n + 1 >= FIRST and (n + 1) % EVERY == 0:
-                asked = time.perf_counter()
-                regret = optimizer.regret()
-                true = made.best - float(made.expected(space.to_unit([regret.point]))[0])
-                stated.append(
-                    {
-                        "n": n + 1,
-                        "true": float(f"{true:.5g}"),
-                        "mean": float(f"{regret.mean:.5g}"),
-                        "quantiles": [float(f"{regret.quantile(q):.5g}") for q in LEVELS],
-                        "below": regret.probability_below(epsilon),
-                        "stops": rule.met(regret),
-                        "seconds": round(time.perf_counter() - asked, 3),
-                    }
-                )
+                stated.append(asked(made, space, optimizer, terminator))
             seconds.append(round(time.perf_counter() - begin, 3))
     return {
         "task": job.task,
@@ -131,7 +174,7 @@ def measure(job, warm):
         "steps": steps,
         "stated": stated,
         "seconds": seconds,
-        "versions": versions(()),
+        "versions": versions(("optuna",)),
     }
 
 
@@ -154,22 +197,23 @@ def limit(bad, total):
     return 1.0 if bad == total else float(beta.ppf(0.95, bad + 1, total - bad))
 
 
-def stopping(records):
+def stop(record, k, by):
+    """When a run stops by one of the `SHARES`, and with what regret; its last evaluation and None if it does not."""
+    epsilon = SHARES[k] * uniform(record["task"])
+    for s in record["stated"]:
+        if s["stops"][k] if by == "infgp" else s["bound"] is not None and s["bound"] < epsilon:
+            return s["n"], s["true" if by == "infgp" else "observed"]
+    return record["steps"], None
+
+
+def stopping(records, k, by):
     """Runs that stopped, share of them whose regret is above epsilon with its limit, and evaluations used."""
-    stops = []
-    for record in records:
-        first = next((s for s in record["stated"] if s["stops"]), None)
-        if first is not None:
-            stops.append((first["n"], first["true"] > SHARE * uniform(record["task"])))
-    if not stops:
-        return [f"0 of {len(records)}", "–", "–"]
-    bad = sum(above for _, above in stops)
-    used = np.mean([n for n, _ in stops])
-    return [
-        f"{len(stops)} of {len(records)}",
-        f"{bad / len(stops):.2f} (at most {limit(bad, len(stops)):.2f})",
-        f"{used:.0f}",
-    ]
+    which = range(len(SHARES)) if k is None else (k,)
+    ends = [(*stop(record, j, by), SHARES[j] * uniform(record["task"])) for record in records for j in which]
+    stops = [regret > epsilon for _, regret, epsilon in ends if regret is not None]
+    used = f"{np.mean([n for n, _, _ in ends]):.0f}"
+    wrong = f"{np.mean(stops):.2f} (at most {limit(sum(stops), len(stops)):.2f})" if stops else "–"
+    return [f"{len(stops)} of {len(ends)}", wrong, used]
 
 
 def tables(records):
@@ -178,12 +222,21 @@ def tables(records):
     groups = {kind: mine for kind, mine in groups.items() if mine} | {"all": records}
     main = [[kind, *(share(covered(mine, n, MAIN)) for n in AFTER)] for kind, mine in groups.items()]
     levels = [[f"{100 * q:g} %", *(share(covered(records, n, q)) for n in AFTER)] for q in LEVELS]
-    stops = [[kind, *stopping(mine)] for kind, mine in groups.items()]
+    of = {name: [r for r in records if r["task"] == name] for name in TASKS}
+    tasks = [[name, *(share(covered(mine, n, MAIN)) for n in AFTER)] for name, mine in of.items() if mine]
+    every = [("all", kind, None, mine) for kind, mine in groups.items()]
+    every = [(f"{part:g}", "all", k, records) for k, part in enumerate(SHARES)] + every
+    stops = [[e, kind, by, *stopping(mine, k, by)] for e, kind, k, mine in every for by in ("infgp", "Optuna")]
     numbers = [f"n = {n}" for n in AFTER]
     parts = [
         (f"The stated {100 * MAIN:g} % quantile", table(["kind", *numbers], main)),
         ("All stated quantiles", table(["quantile", *numbers], levels)),
-        ("Stopping", table(["kind", "stopped", "regret above epsilon", "evaluations"], stops)),
+        (f"The stated {100 * MAIN:g} % quantile by task", table(["task", *numbers], tasks)),
+        (
+            "Stopping",
+            f"{STOPPING}\n\n"
+            + table(["epsilon", "kind", "rule", "stopped", "regret above epsilon", "evaluations"], stops),
+        ),
     ]
     return "\n\n".join([TEXT, *(f"**{title}**\n\n{text}" for title, text in parts)])
 

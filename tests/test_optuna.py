@@ -620,6 +620,42 @@ def test_a_rule_needs_the_sampler():
         StopWhen(0.2)
 
 
+def test_improvement_per_cost_goes_by_what_trials_cost():
+    def objective(trial):
+        x = trial.suggest_float("x", 0.0, 1.0)
+        trial.set_user_attr(adapter.COST, float(100.0**x))
+        return min(abs(x - 0.2), abs(x - 0.8))
+
+    study = run(InfGPSampler(seed=0, per_cost=True), 14, objective)
+    told = study.sampler.optimizer(study).observations
+    assert [o.cost for o in told] == [100.0 ** o.point["x"] for o in told]
+    usual = run(InfGPSampler(seed=0), 14, objective)
+    assert all(o.cost is None for o in usual.sampler.optimizer(usual).observations)
+    first = np.array([[trial.params["x"] for trial in one.trials[4:7]] for one in (study, usual)])
+    assert (first[0] < 0.5).all()  # the cheap one of two valleys first
+    assert (first[1] > 0.5).any()
+
+
+def test_what_a_trial_costs_is_by_default_its_seconds_and_is_kept():
+    def objective(trial):
+        if trial.number == 1:
+            raise ArithmeticError
+        return trial.suggest_float("x", 0.0, 1.0)
+
+    study = optuna.create_study(sampler=InfGPSampler(seed=0, per_cost=True, search_space={"x": Float(0.0, 1.0)}))
+    study.optimize(objective, n_trials=6, catch=ArithmeticError)
+    stored = [trial.user_attrs[adapter.COST] for trial in study.trials]
+    assert all(0.0 <= seconds < 60.0 for seconds in stored)
+    again = InfGPSampler(seed=0, per_cost=True, search_space={"x": Float(0.0, 1.0)})
+    for sampler in (study.sampler, again):
+        assert [o.cost for o in sampler.optimizer(study).observations] == [stored[0], *stored[2:]]
+    study.add_trial(
+        create_trial(params={"x": 0.5}, distributions={"x": XY["x"]}, value=1.0, user_attrs={adapter.COST: -1})
+    )
+    with pytest.raises(InvalidInputError, match="Trial 6: the user attribute 'infgp:cost' is wrong"):
+        study.sampler.optimizer(study)
+
+
 def test_trials_confirm_after_the_search():
     study = run(InfGPSampler(seed=0, confirm_after=12), 15)
     params = [trial.params for trial in study.trials]

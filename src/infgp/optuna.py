@@ -14,6 +14,7 @@ import logging
 import math
 import secrets
 import threading
+import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from infgp.predict.functionals import ObjectiveLike
 from infgp.predict.mixture import off_surface_probability
 from infgp.search.candidates import Candidates
 from infgp.search.optimizer import Optimizer
-from infgp.search.outcomes import Recommendation, Tradeoff
+from infgp.search.outcomes import Recommendation, Tradeoff, checked_cost
 from infgp.search.presets import takes_preset
 from infgp.search.proposal import DEFAULT_GOAL
 from infgp.search.regret import Regret
@@ -53,6 +54,8 @@ SURFACES = "infgp:surfaces"
 NU = "infgp:nu"
 #: User attribute of a trial: the best expected value of all trials' points so far when it ended, with one objective.
 BEST_EXPECTED = "infgp:best_expected"
+#: User attribute of a trial: what it cost. The user's, or the seconds that it took, which are stored with `per_cost`.
+COST = "infgp:cost"
 #: System attribute of a trial: the objective itself failed, not the machine under it.
 FAILED = "infgp:failed"
 #: System attribute of a trial: the values that it has been given while it runs, and may not have asked for yet.
@@ -115,6 +118,9 @@ class InfGPSampler(BaseSampler):
     confirm_after : int or None
         Number of trials after which points are evaluated again, to find out which of them is best, as
         ``Optimizer.ask(confirm=True)`` does. By default the search never ends. For one objective.
+    per_cost : bool, default=False
+        Whether what a trial is expected to add is divided by what it is expected to cost, which is learned: the user
+        attribute ``infgp:cost`` of a trial or, where its objective does not set it, the seconds that it took.
     preset, objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard
         As in :class:`infgp.Optimizer`; so are the last seven.
     surfaces, regions, surface_scales, odds, sampler, priors, warp
@@ -149,6 +155,7 @@ class InfGPSampler(BaseSampler):
         exploration: str | float | tuple[float, float] = 0.0,
         gradients: bool = False,
         reference_point: Sequence[float] | None = None,
+        per_cost: bool = False,
         kernel: str = "se",
         ard: bool = True,
         surfaces: int | None = None,
@@ -169,6 +176,7 @@ class InfGPSampler(BaseSampler):
             "exploration": exploration,
             "gradients": gradients,
             "reference_point": list(reference_point) if isinstance(reference_point, tuple) else reference_point,
+            "per_cost": per_cost,
             "kernel": kernel,
             "ard": ard,
             "surfaces": surfaces,
@@ -196,6 +204,7 @@ class InfGPSampler(BaseSampler):
         self._confirm_after = None if confirm_after is None else check_int("confirm_after", confirm_after, 1)
         if confirm_after is not None and len(directions) > 1:
             raise InvalidInputError("confirm_after is for one objective; leave it out.")
+        self._begun: dict[int, float] = {}  # when trials began, by their storage's numbers, where costs count
         self._memory: _Memory | None = None
         self._searched = ("", IntersectionSearchSpace())  # a study's name, and what its trials have in common
         self.renew_locks()
@@ -253,14 +262,20 @@ class InfGPSampler(BaseSampler):
         return _outward(param_distribution, space.from_unit(rng.random((1, space.d)))[0][param_name])
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
-        """Pass on to the independent sampler."""
+        """Note when the trial begins, where costs count, and pass on to the independent sampler."""
+        if self._options["per_cost"]:
+            self._begun[trial._trial_id] = time.monotonic()
         if self._independent_sampler is not None:
             self._independent_sampler.before_trial(study, trial)
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
-        """Store constraints, and what is now believed of the trial."""
+        """Store constraints, the seconds that it took where costs count, and what is now believed of the trial."""
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
+        begun = self._begun.pop(trial._trial_id, None)
+        if begun is not None and COST not in trial.user_attrs:
+            study._storage.set_trial_user_attr(trial._trial_id, COST, round(time.monotonic() - begun, 3))
+        if self._constraints_func is not None or begun is not None:
             trial = study._storage.get_trial(trial._trial_id)
         if self._independent_sampler is not None:
             self._independent_sampler.after_trial(study, trial, state, values)
@@ -450,7 +465,10 @@ class InfGPSampler(BaseSampler):
         point = _point(memory, trial)
         if point is None:
             return False
-        memory.optimizer.tell(point, outcome, constraints=_constraints(trial) if outcome else None)
+        limits = _constraints(trial) if outcome else None
+        memory.optimizer.tell(
+            point, outcome, constraints=limits, cost=_cost(trial) if self._options["per_cost"] else None
+        )
         memory.numbers.append(trial.number)
         return True
 
@@ -540,6 +558,15 @@ def _constraints(trial: FrozenTrial) -> dict[str, float]:
     if hasattr(trial, "constraints"):
         return dict(trial.constraints)
     return {str(k): value for k, value in enumerate(trial.system_attrs.get("constraints") or ())}
+
+
+def _cost(trial: FrozenTrial) -> float | None:
+    """What a trial cost: what it says, or else the seconds that it took; None where neither is known."""
+    took = None if trial.duration is None else trial.duration.total_seconds()
+    try:
+        return checked_cost(trial.user_attrs.get(COST, took))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"Trial {trial.number}: the user attribute {COST!r} is wrong. {error}") from None
 
 
 def _point(memory: _Memory, trial: FrozenTrial, given: Mapping[str, float] | None = None) -> Point | None:

@@ -147,7 +147,7 @@ def maximize(
     cost : "seconds", callable or None
         What an evaluation costs, which is kept with its observation: the seconds that it takes, with the time that it
         waits in an executor's queue, or what a function of the point says, in any unit. None for costs that are not
-        known. Points are chosen without regard to it.
+        known. Points are chosen with regard to it where the option `per_cost` is True.
     max_cost : float or None
         No further evaluation begins once the evaluations of this run have cost that much. Needs `cost`.
     stop : RegretBelow, GainBelow or None
@@ -168,7 +168,8 @@ def maximize(
     **options
         Further options of :class:`~infgp.Optimizer`, among them `objective`, what is optimised of the rewards at a
         point (by default their mean), `outliers`, whether rewards that fit no surface count, `goal`, whether the best
-        point in the end is sought or good rewards along the way, and `preset`, which names the paper's algorithm.
+        point in the end is sought or good rewards along the way, `per_cost`, whether improvement is counted per cost,
+        and `preset`, which names the paper's algorithm.
 
     Returns
     -------
@@ -250,6 +251,8 @@ def _run(
         raise InvalidInputError(f"cost must be 'seconds', a function of the point, or None, but got {cost!r}.")
     if max_cost is not None and not (check_positive("max_cost", max_cost) and cost is not None):
         raise InvalidInputError("max_cost needs cost: 'seconds', or a function of the point that says what it costs.")
+    if optimizer.setup.strategy.per_cost and cost is None:
+        raise InvalidInputError("per_cost needs cost: 'seconds', or a function of the point that says what it costs.")
     if not callable(f):
         raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
     if stop is not None:

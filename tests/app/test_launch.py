@@ -550,7 +550,18 @@ def test_the_study_keeps_its_preset(capsys):
     assert "--preset='best' is not known" in failure(capsys, *command("f", 3))
 
 
-@pytest.mark.parametrize("options", [("--goal", "final"), ("--objective", "median")])
+def test_the_study_keeps_that_improvement_is_counted_per_cost(capsys):
+    assert main(command("f", 2, "--per-cost")) == 0
+    assert kept() == {"infgp:per_cost": True}
+    study = optuna.load_study(study_name="objective:f", storage=URL)
+    assert all(0.0 <= trial.user_attrs["infgp:cost"] < 60.0 for trial in study.trials)
+    assert settle(study, Plan("objective:f", "space.toml", 3))["per_cost"]
+    assert "use --no-per-cost" in failure(capsys, *command("f", 3, "--preset", "paper"))
+    assert "per_cost" not in settle(study, Plan("objective:f", "space.toml", 3, per_cost=False))
+    assert kept() == {"infgp:per_cost": False}
+
+
+@pytest.mark.parametrize("options", [("--goal", "final"), ("--objective", "median"), ("--per-cost",)])
 def test_a_preset_that_contradicts_other_options_stores_nothing(capsys, options):
     assert "--preset paper" in failure(capsys, *command("f", 2, "--preset", "paper", *options))
     assert not Path("study.db").exists()
@@ -839,6 +850,7 @@ def test_help_is_enough(capsys):
         "--outliers",
         "--goal",
         "--preset",
+        "--per-cost",
         "cvar:0.1",
         "exit codes",
     ):

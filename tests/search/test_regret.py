@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from infgp import Choice, Float, InvalidInputError, Optimizer
-from infgp.search.regret import DRAWS, Regret
+from infgp.search.regret import DRAWS, ROUGH, Regret, bundles
 from infgp.search.several import LIKELY
 
 LINE = {"x": Float(0.0, 1.0)}
+GRID = np.linspace(0.0, 1.0, 41)[:, None]
 
 
 def hill(x):
@@ -77,6 +78,24 @@ def test_it_shrinks_as_rewards_come_in():
     few, many = told(5, noise=0.0).regret(), told(25, noise=0.0).regret()
     assert many.quantile(0.9) < 0.01 < few.quantile(0.9)
     assert many.probability_below(0.01) > 0.9
+
+
+def values(optimizer, kernel):
+    aimed = optimizer.aimed()
+    return [bundle(GRID) for bundle in bundles(np.random.default_rng(0), aimed, kernel)]
+
+
+def test_functions_are_drawn_rougher_than_the_surfaces():
+    """Of evaluations without noise, less is known of what is between them."""
+    optimizer = told(16, noise=0.0)
+    rough, own = (np.median([drawn.std(axis=1).mean() for drawn in values(optimizer, k)]) for k in (ROUGH, None))
+    assert rough > 1.2 * own
+
+
+def test_where_the_surfaces_are_as_rough_nothing_changes():
+    optimizer = told(8, kernel=ROUGH)
+    for rough, own in zip(values(optimizer, ROUGH), values(optimizer, None), strict=True):
+        assert (rough == own).all()
 
 
 @pytest.mark.parametrize("objective", ["mean", ("quantile", 0.3), ("cvar", 0.3)])

@@ -163,6 +163,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         f"(default: what the study has kept, or else {NO_PRESET})",
     )
     add(
+        "--per-cost",
+        action=argparse.BooleanOptionalAction,
+        help="divide what a point is expected to add by the seconds that its evaluation is expected to take, which are "
+        "learned; the study keeps it (default: what the study has kept, or else no)",
+    )
+    add(
         "--until-regret",
         type=float,
         metavar="EPS",

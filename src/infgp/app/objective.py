@@ -23,6 +23,8 @@ OUTLIERS_KEPT = "infgp:outliers"
 GOAL_KEPT = "infgp:goal"
 #: User attribute of a study: the preset, as ``--preset`` writes it.
 PRESET_KEPT = "infgp:preset"
+#: User attribute of a study: whether improvement is counted per cost, as ``--per-cost`` says.
+PER_COST_KEPT = "infgp:per_cost"
 #: What ``--preset`` is where the study has none.
 NO_PRESET = "none"
 #: What ``--objective`` may be.
@@ -65,6 +67,8 @@ def check_options(plan: Plan) -> None:
         check_choice("--preset", plan.preset, (*PRESETS, NO_PRESET))
     if plan.goal is not None and plan.preset in PRESETS:
         raise InvalidInputError(f"--goal and --preset {plan.preset} exclude each other; leave one of the two out.")
+    if plan.per_cost and plan.preset in PRESETS:
+        raise InvalidInputError(f"--per-cost and --preset {plan.preset} exclude each other; leave one of the two out.")
     if plan.preset == "paper" and plan.objective is not None and read_objective(plan.objective).kind != "mean":
         raise InvalidInputError("--preset paper follows surfaces and no objective; leave --objective out.")
 
@@ -85,6 +89,10 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     {'objective': ('cvar', 0.1), 'outliers': 'count', 'goal': 'final'}
     >>> settle(study, Plan("train:loss", "space.toml", 9, outliers="ignore", goal="along"))
     {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'goal': 'along'}
+    >>> settle(study, Plan("train:loss", "space.toml", 9, per_cost=True))
+    {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'goal': 'along', 'per_cost': True}
+    >>> settle(study, Plan("train:loss", "space.toml", 9, per_cost=False))
+    {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'goal': 'along'}
     >>> settle(study, Plan("train:loss", "space.toml", 9, preset="thompson"))
     {'objective': ('cvar', 0.1), 'outliers': 'ignore', 'preset': 'thompson'}
     """
@@ -95,7 +103,19 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
         raise InvalidInputError(
             f"--goal and --preset {preset}, which the study has kept, exclude each other; use --preset {NO_PRESET}."
         )
-    asked = {OBJECTIVE: plan.objective, OUTLIERS_KEPT: plan.outliers, GOAL_KEPT: plan.goal, PRESET_KEPT: plan.preset}
+    per_cost = bool(kept.get(PER_COST_KEPT, False)) if plan.per_cost is None else plan.per_cost
+    if per_cost and preset != NO_PRESET:
+        raise InvalidInputError(
+            f"--per-cost and --preset {preset} exclude each other, and the study has kept one of them; use "
+            f"--no-per-cost or --preset {NO_PRESET}."
+        )
+    asked = {
+        OBJECTIVE: plan.objective,
+        OUTLIERS_KEPT: plan.outliers,
+        GOAL_KEPT: plan.goal,
+        PRESET_KEPT: plan.preset,
+        PER_COST_KEPT: plan.per_cost,
+    }
     for name, value in asked.items():
         if value is not None and value != kept.get(name):
             study.set_user_attr(name, value)
@@ -105,5 +125,6 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     goal = plan.goal or str(kept.get(GOAL_KEPT, DEFAULT_GOAL))
     check_choice("--goal", goal, tuple(GOALS))
     option = objective.option
-    settled = {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers}
-    return settled | ({"goal": goal} if preset == NO_PRESET else {"preset": preset})
+    settled: dict[str, Any] = {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers}
+    settled |= {"goal": goal} if preset == NO_PRESET else {"preset": preset}
+    return settled | ({"per_cost": True} if per_cost else {})

@@ -55,6 +55,7 @@ class Plan:
     outliers: str | None = None
     goal: str | None = None
     preset: str | None = None
+    per_cost: bool | None = None
     until_regret: float | None = None
     probability: float = 0.95
     confirm: int = 0

@@ -23,6 +23,7 @@ from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
 from infgp.predict.targets import TargetLaw
+from infgp.search.costs import LogCost, per_cost
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
@@ -110,6 +111,7 @@ def suggest(
     aim: Aim,
     pending: FloatArray,
     gradients: bool = False,
+    price: LogCost | None = None,
 ) -> FloatArray:
     """The next input, shape (d,), snapped to the space.
 
@@ -150,9 +152,11 @@ def suggest(
         good = promising(x, mean, space)
         if acquisition == "kg":
             gain = KnowledgeGradient.of(rng, space, mean, np.vstack((ahead[0].data.x, good)))
-            return pick(rng, gain, space, good, FAR, NEAR_TO_LEARN)
+            return pick(rng, per_cost(gain, price), space, good, FAR, NEAR_TO_LEARN)
         score = LogImprovement.of(mean.laws, ahead[0].data.x)
-        return maximise(rng, score, space, good)[0] if gradients else pick(rng, score, space, good, FAR, NEAR)
+        if gradients:
+            return maximise(rng, score, space, good)[0]
+        return pick(rng, per_cost(score, price), space, good, FAR, NEAR)
     path = draw_objective(rng, ahead[0], aim)
     if acquisition == "thompson":
         return maximise(rng, path, space, best_of(x, path(x)))[0]

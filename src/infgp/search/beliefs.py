@@ -20,6 +20,7 @@ from infgp.search.candidates import Candidates, rank
 from infgp.search.journal import Journal, generator
 from infgp.search.learning import LAST, LAST_STATES, Learned, Series
 from infgp.search.outcomes import Recommendation, Tradeoff, nothing_known
+from infgp.search.proposal import Problem
 from infgp.search.recommending import BestExpected, Chosen
 from infgp.search.regret import Regret
 from infgp.search.several import Aimed
@@ -33,22 +34,27 @@ CHAIN = 3
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """Randomness, what was told, and all numbers that are learned, the objectives first."""
+    """Randomness, what was told, all numbers that are learned, by name, and what they were learned from."""
 
     rng: np.random.Generator
     log: Log
     known: Mapping[str, Learned]
-    n_objectives: int
+    problem: Problem
 
     @property
     def objectives(self) -> list[Learned]:
         """What is known of each objective."""
-        return list(self.known.values())[: self.n_objectives]
+        return [self.known[name] for name in self.problem.objectives]
 
     @property
     def constraints(self) -> list[Learned]:
         """What is known of each constraint."""
-        return list(self.known.values())[self.n_objectives :]
+        return [self.known[name] for name in self.problem.constraints]
+
+    @property
+    def costs(self) -> list[Learned]:
+        """What is known of the logarithm of the cost; nothing where it does not count."""
+        return [self.known[name] for name in self.problem.costs if name in self.known]
 
 
 class Beliefs(Journal):
@@ -348,8 +354,8 @@ class Beliefs(Journal):
             return self._setup.learner.learn(rng, series, chain, LAST, LAST_STATES, again=True)
 
         objectives = {name: learn(name, series) for name, series in problem.objectives.items()}
-        limits = problem.constraints.items() if constrained else ()
-        return Belief(rng, log, {**objectives, **{name: learn(name, s) for name, s in limits}}, len(objectives))
+        others = {**problem.constraints, **problem.costs} if constrained else {}
+        return Belief(rng, log, objectives | {name: learn(name, s) for name, s in others.items()}, problem)
 
     def _choose(self, purpose: str, standing: Standing | None = None) -> tuple[Belief, Chosen]:
         """What is known after more sweeps, and the input that is recommended."""

@@ -12,6 +12,7 @@ from infgp.predict.mixture import off_surface_probability
 from infgp.predict.objectives import MeanObjective
 from infgp.printing import brief, brief_point, text_table
 from infgp.search.acquisition import anticipate
+from infgp.search.costs import LogCost, per_cost
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.recommending import Chosen, evaluated_at
 from infgp.search.regret import best_evaluated, bundles
@@ -127,14 +128,16 @@ def _quantiles(values: FloatArray) -> Sequence[float]:
     return [float(value) for value in np.quantile(values, QUANTILES)]
 
 
-def second_look(rng: np.random.Generator, chosen: Chosen, pending: FloatArray) -> FloatArray:
+def second_look(
+    rng: np.random.Generator, chosen: Chosen, pending: FloatArray, price: LogCost | None = None
+) -> FloatArray:
     """The input to evaluate again, shape (d,): that whose reward is expected to raise the best objective most.
 
     It is the knowledge gradient (:mod:`infgp.search.knowledge`) among inputs that may be best and nowhere else.
     `studies/second_look.py` compares it with top-two Thompson sampling and with optimal computing budget allocation.
-    Rewards of pending inputs are taken to be those that are expected.
+    Rewards of pending inputs are taken to be those that are expected. Where costs count, it is the rise per cost.
     """
     (learned, aim), at = chosen.objective, contenders(chosen)
     mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed, believed=True), aim)
     at = at[np.argsort(-mean(at), kind="stable")[:CONSIDERED]]
-    return np.asarray(at[np.argmax(KnowledgeGradient(mean.laws, at)(at))])
+    return np.asarray(at[np.argmax(per_cost(KnowledgeGradient(mean.laws, at), price)(at))])

@@ -23,6 +23,7 @@ from infgp.core.rewardmap import Tempered
 from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw
 from infgp.search.acquisition import FAR, anticipate, best_of
+from infgp.search.costs import LogCost, per_cost
 from infgp.search.hypervolume import Boxes, undominated
 from infgp.search.maximise import candidates, pick, pick_near
 from infgp.search.several import LIKELY, Aimed, LogFeasibility, not_dominated
@@ -123,6 +124,7 @@ def suggest_tradeoff(
     space: Space,
     pending: FloatArray,
     reference: Sequence[float] | None = None,
+    price: LogCost | None = None,
 ) -> FloatArray:
     """The next input, shape (d,), for objectives that are all to be maximised under constraints c_j(x) <= 0.
 
@@ -137,6 +139,8 @@ def suggest_tradeoff(
     pending : array, shape (k, d)
     reference : sequence of float, optional
         The reference point in the user's units. By default it is the worst drawn value of each objective.
+    price : LogCost, optional
+        What evaluations are expected to cost, where improvement per cost is sought.
 
     Examples
     --------
@@ -167,13 +171,13 @@ def suggest_tradeoff(
     likely = feasibility(evaluated)
     allowed = evaluated[likely >= LIKELY]
     if not allowed.size:  # nothing to improve on before something is feasible
-        return pick(rng, feasibility, space, best_of(evaluated, likely), FAR, NEAR)
+        return pick(rng, per_cost(feasibility, price), space, best_of(evaluated, likely), FAR, NEAR)
     low = None if reference is None else np.array([*map(_in_search, aims, reference)])
     gain = LogHypervolumeGain.of(rng, list(zip(*(mean.laws for mean in means), strict=False)), allowed, low)
     front = allowed[not_dominated(np.column_stack([mean(allowed) for mean in means]))]
     centres = front[np.sort(rng.permutation(front.shape[0])[:CENTRES])]
     points = np.vstack((candidates(rng, space, centres, FAR, NEAR), _between(rng, space, front)))
-    return pick_near(rng, lambda at: gain(at) + feasibility(at), space, points, NEAR)
+    return pick_near(rng, per_cost(lambda at: gain(at) + feasibility(at), price), space, points, NEAR)
 
 
 def _straight(aim: Aim) -> Aim:

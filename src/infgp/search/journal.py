@@ -79,7 +79,7 @@ class Journal(Hints):
             likely to hold.
         cost : float, optional
             What the evaluation cost, in any unit such as seconds or money. It is kept with the observation; points are
-            chosen without regard to it.
+            chosen with regard to it where the option `per_cost` is True.
 
         Examples
         --------

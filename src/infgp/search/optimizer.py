@@ -89,6 +89,9 @@ class Optimizer(Beliefs):
     reference_point : sequence of float or None, default=None
         With several objectives, a value of each, in the user's units, that trade-offs are to beat. None is the worst
         value of each objective among the evaluated points, as the model believes it to be.
+    per_cost : bool, default=False
+        Whether what a point is expected to add is divided by what it is expected to cost, which is learned from the
+        costs that are told (:mod:`infgp.search.costs`). Without effect before the first cost.
     kernel : {"se", "matern52"}, default="se"
     ard : bool, default=True
         A length-scale for each input, or one for all.
@@ -146,6 +149,7 @@ class Optimizer(Beliefs):
         n_initial: int | None = None,
         gradients: bool = False,
         reference_point: Sequence[float] | None = None,
+        per_cost: bool = False,
         kernel: str = "se",
         ard: bool = True,
         surfaces: int | None = None,
@@ -171,6 +175,7 @@ class Optimizer(Beliefs):
             Exploration.of(exploration),
             gradients,
             _reference(reference_point, len(directions)),
+            per_cost,
         )
         strategy.check()
         options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors, sampler)
@@ -298,7 +303,7 @@ class Optimizer(Beliefs):
         try:
             with one_blas_thread():
                 belief, chosen = self._choose("confirm", standing)
-                u = second_look(rng, chosen, waiting)
+                u = second_look(rng, chosen, waiting, self._setup.strategy.price(belief.costs))
                 same = bool((u == chosen.u).all())
                 again = chosen.point(self._setup, belief.log) if same else evaluated_at(belief.log, u)
                 return Proposal(u, belief.known, point=again)

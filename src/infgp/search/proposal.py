@@ -16,6 +16,7 @@ from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import Aim, Objective, check_aim
 from infgp.search.acquisition import AVERAGED, suggest
+from infgp.search.costs import LogCost
 from infgp.search.frontier import suggest_tradeoff
 from infgp.search.learning import Learned, Series, WarmChain
 from infgp.search.several import Aimed, suggest_feasible, suggest_scalarised
@@ -80,6 +81,8 @@ class Strategy:
         By what each number is multiplied so that larger is better.
     reference_point : tuple of float, or None
         With several objectives, a value of each that any trade-off is to beat, in the user's units; None to infer it.
+    per_cost : bool
+        Whether what a point is expected to add is divided by what it is expected to cost.
     """
 
     objectives: tuple[Objective, ...]
@@ -91,6 +94,7 @@ class Strategy:
     exploration: Exploration
     gradients: bool
     reference_point: tuple[float, ...] | None = None
+    per_cost: bool = False
 
     def check(self) -> None:
         """Raise unless the options are known and go together."""
@@ -113,6 +117,13 @@ class Strategy:
             raise InvalidInputError(
                 "gradients=True is for log expected improvement, and the knowledge gradient has none; use "
                 "goal='along', or leave gradients out."
+            )
+        if not isinstance(self.per_cost, bool):
+            raise InvalidInputError(f"per_cost must be True or False, but got {self.per_cost!r}.")
+        if self.per_cost and (self.gradients or self.way not in AVERAGED):
+            raise InvalidInputError(
+                "per_cost=True divides an expected improvement by a cost, over candidates; leave preset and gradients "
+                "out, and use acquisition None, 'kg' or 'logei'."
             )
         if self.reference_point is not None and len(self.objectives) < 2:
             raise InvalidInputError("reference_point is for several objectives; leave it out.")
@@ -138,6 +149,10 @@ class Strategy:
         """Each constraint as it is known; what is bounded is its mean."""
         return [(k, Aim(Objective(), k.rewards, 1.0, self.target, self.outliers, k.units)) for k in learned]
 
+    def price(self, learned: Sequence[Learned]) -> LogCost | None:
+        """What evaluations are expected to cost; None where nothing is known of the logarithm of the cost."""
+        return LogCost.of(*self.limits(learned)[0]) if learned else None
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -149,11 +164,19 @@ class Problem:
         Objectives are to be maximised, constraints to be at most zero.
     pending : array, shape (k, d)
         Inputs that are being evaluated.
+    costs : dict of str to Series
+        The logarithm of the cost, where improvement per cost is sought and a cost was told; empty otherwise.
     """
 
     objectives: Mapping[str, Series]
     constraints: Mapping[str, Series]
     pending: FloatArray
+    costs: Mapping[str, Series] = field(default_factory=dict)
+
+    @property
+    def series(self) -> dict[str, Series]:
+        """All numbers that are learned."""
+        return {**self.objectives, **self.constraints, **self.costs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,10 +236,11 @@ def propose(
     known: dict[str, Learned] = {}
     try:
         with one_blas_thread():
-            known = {name: learn(name, s) for name, s in {**problem.objectives, **problem.constraints}.items()}
+            known = {name: learn(name, s) for name, s in problem.series.items()}
             objectives = strategy.aims([known[name] for name in problem.objectives])
             constraints = strategy.limits([known[name] for name in problem.constraints])
-            u = choose(rng, objectives, constraints, strategy, space, problem.pending)
+            price = strategy.price([known[name] for name in problem.costs])
+            u = choose(rng, objectives, constraints, strategy, space, problem.pending, price)
         if np.isfinite(u).all():
             return Proposal(u, known)
         logger.warning("The model gave no finite point; a random one is used instead.")
@@ -232,14 +256,15 @@ def choose(
     strategy: Strategy,
     space: Space,
     pending: FloatArray,
+    price: LogCost | None = None,
 ) -> FloatArray:
     """What the model suggests, shape (d,): for one objective, under constraints, or for several objectives."""
     if strategy.by_volume:
-        return suggest_tradeoff(rng, objectives, constraints, space, pending, strategy.reference_point)
+        return suggest_tradeoff(rng, objectives, constraints, space, pending, strategy.reference_point, price)
     if len(objectives) > 1 or (constraints and strategy.way not in AVERAGED):
         return suggest_scalarised(rng, objectives, constraints, space, pending)
     if constraints:
-        return suggest_feasible(rng, objectives[0], constraints, space, pending, strategy.way)
+        return suggest_feasible(rng, objectives[0], constraints, space, pending, strategy.way, price)
     learned, aim = objectives[0]
     return suggest(
         rng,
@@ -249,4 +274,5 @@ def choose(
         aim=aim,
         pending=pending,
         gradients=strategy.gradients,
+        price=price,
     )

@@ -3,12 +3,17 @@
 A function is drawn from the posterior and maximised over the space; its maximum less its value at the recommended
 point is one draw of the regret. Functions are drawn from each state of the chain, so that what the states disagree on
 counts, and states are what Monte Carlo errors are computed from: draws from one state are more alike than others.
+
+The functions are rougher than the surfaces of the states. A squared exponential kernel is for functions that are known
+everywhere once they are known in one place. To find a point with it is one thing; to be sure of what is between
+evaluations is another, and few landscapes are that smooth. Functions with the same variances and length-scales are
+drawn that have two derivatives (Matérn 5/2).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,6 +29,8 @@ from infgp.search.several import Aimed
 from infgp.search.standing import Log, Setup
 from infgp.space import Point, Space
 
+#: Kernel of the functions that are drawn for the regret (`studies/regret.py`).
+ROUGH = "matern52"
 #: Number of functions that are drawn, at least; every state of the chain has the same number of them.
 DRAWS = 192
 #: Number of candidates over the whole space at which all draws are computed.
@@ -172,17 +179,22 @@ def _error(draws: FloatArray) -> float:
     return math.sqrt(max(within, between))
 
 
-def bundles(rng: np.random.Generator, objective: Aimed) -> list[Bundle]:
-    """Draws of an objective from every state, at least `DRAWS` in all; inputs that failed count as poor."""
+def bundles(rng: np.random.Generator, objective: Aimed, kernel: str | None = None) -> list[Bundle]:
+    """Draws of an objective from every state, at least `DRAWS` in all; inputs that failed count as poor.
+
+    The kernel is that of the model unless one is given; variances and length-scales stay what they are.
+    """
     learned, aim = objective
     ahead = anticipate(rng, learned.draws, np.empty((0, learned.data.x.shape[1])), learned.series.failed)
+    if kernel is not None:
+        ahead = [replace(given, model=replace(given.model, kernel=kernel)) for given in ahead]
     return [draw_bundle(rng, given, aim, math.ceil(DRAWS / len(ahead))) for given in ahead]
 
 
 def regret(rng: np.random.Generator, setup: Setup, log: Log, chosen: Chosen) -> Regret:
     """The posterior law of the regret of the chosen point."""
     space, point, name = setup.space, chosen.point(setup, log), str(chosen.objective[1])
-    drawn = bundles(rng, chosen.objective)
+    drawn = bundles(rng, chosen.objective, ROUGH)
     if not chosen.allowed(chosen.u[None])[0]:
         return Regret(point, name, np.full((len(drawn), drawn[0].size), np.inf))
     known = best_evaluated(chosen)

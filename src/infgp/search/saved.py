@@ -30,7 +30,7 @@ from infgp.space import Space
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 8
+VERSION = 9
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
@@ -113,6 +113,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "n_initial": setup.n_initial,
             "gradients": strategy.gradients,
             "reference_point": None if strategy.reference_point is None else list(strategy.reference_point),
+            "per_cost": strategy.per_cost,
             **{name: value for name, value in vars(options).items() if name != "priors"},
             "priors": priors_to_json(options.priors),
             "warp": setup.warp,
@@ -185,8 +186,7 @@ def observations_from_json(content: Mapping[str, Any]) -> Iterator[dict[str, Any
 
 def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> Standing:
     """Where the search stood, its observations having been told."""
-    problem = setup.problem(log)
-    series = {**problem.objectives, **problem.constraints}
+    series = setup.problem(log).series
     return Standing(
         told=len(log),
         pending=tuple(setup.space.validate(point) for point in content["pending"]),

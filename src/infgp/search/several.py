@@ -24,6 +24,7 @@ from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
 from infgp.predict.paths import Path
 from infgp.search.acquisition import FAR, NEAR, anticipate, best_of, promising
+from infgp.search.costs import LogCost, per_cost
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
 from infgp.search.learning import Learned
@@ -81,6 +82,7 @@ def suggest_feasible(
     space: Space,
     pending: FloatArray,
     acquisition: str = "logei",
+    price: LogCost | None = None,
 ) -> FloatArray:
     """The next input, shape (d,), for one objective under constraints c_j(x) <= 0.
 
@@ -113,7 +115,7 @@ def suggest_feasible(
     known[x.shape[0] : inputs.shape[0] - pending.shape[0]] = -np.inf  # failed: nothing to improve on
     allowed = known >= LIKELY
     if not allowed.any():  # nothing to improve on before something is feasible
-        return pick(rng, feasibility, space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
+        return pick(rng, per_cost(feasibility, price), space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
     believed = acquisition == "kg"
     mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed, believed), aim)
     good = promising(inputs[allowed], mean, space)
@@ -123,7 +125,7 @@ def suggest_feasible(
         score = replace(gain, others=gain.others[feasibility(gain.others) >= LIKELY])
     else:
         score = LogImprovement.of(mean.laws, inputs[allowed])
-    return pick(rng, lambda at: score(at) + feasibility(at), space, good, FAR, NEAR)
+    return pick(rng, per_cost(lambda at: score(at) + feasibility(at), price), space, good, FAR, NEAR)
 
 
 def suggest_scalarised(

@@ -11,6 +11,7 @@ import numpy as np
 
 from infgp.core.linalg import FloatArray
 from infgp.core.options import ModelOptions
+from infgp.search.costs import COST, cost_series
 from infgp.search.learning import Learner, Series, WarmChain, bounded
 from infgp.search.outcomes import Observation
 from infgp.search.proposal import Problem, Strategy
@@ -70,7 +71,14 @@ class Setup:
                 inputs[has], bounded(y), np.zeros(y.size), np.empty((0, d)), bounded=True
             )
         waiting = self.space.to_unit(pending) if pending else np.empty((0, d))
-        return Problem(objectives, constraints, waiting)
+        return Problem(objectives, constraints, waiting, self._costs(log))
+
+    def _costs(self, log: Log) -> dict[str, Series]:
+        """The logarithm of the cost, failed evaluations included; nothing where it is not asked for or not known."""
+        paid = [(u, o.cost) for o, u in log if o.cost is not None]
+        if not (self.strategy.per_cost and paid):
+            return {}
+        return {COST: cost_series(np.array([u for u, _ in paid]), np.array([cost for _, cost in paid]))}
 
 
 @dataclass(frozen=True, eq=False)
