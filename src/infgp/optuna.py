@@ -22,6 +22,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from infgp.core.forks import renew_after_fork
+from infgp.core.options import EXACT_UP_TO
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
 from infgp.predict.functionals import ObjectiveLike
@@ -117,7 +118,7 @@ class InfGPSampler(BaseSampler):
         ``Optimizer.ask(confirm=True)`` does. By default the search never ends. For one objective.
     preset, objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard
         As in :class:`infgp.Optimizer`; so are the last seven.
-    surfaces, regions, surface_scales, odds, sampler, priors, warp
+    surfaces, regions, surface_scales, odds, sampler, priors, warp, exact_up_to
 
     Examples
     --------
@@ -158,6 +159,7 @@ class InfGPSampler(BaseSampler):
         sampler: str = "collapsed",
         priors: Priors | None = None,
         warp: str | None = "auto",
+        exact_up_to: int | None = EXACT_UP_TO,
     ) -> None:
         self._options: dict[str, Any] = {
             "n_initial": n_startup_trials,
@@ -178,6 +180,7 @@ class InfGPSampler(BaseSampler):
             "sampler": sampler,
             "priors": priors,
             "warp": warp,
+            "exact_up_to": exact_up_to,
         }
         if n_startup_trials is not None:
             check_int("n_startup_trials", n_startup_trials, 1)
@@ -426,7 +429,8 @@ class InfGPSampler(BaseSampler):
         for number, trial in trials.items():
             if number not in memory.told and _ended(trial):
                 self._tell(memory, trial, _outcome(trial))
-        running = (t for n, t in trials.items() if t.state == TrialState.RUNNING and n not in {asking, *memory.told})
+        known = {asking, *memory.told}
+        running = (t for n, t in trials.items() if t.state == TrialState.RUNNING and n not in known)
         points = (_point(memory, trial, json.loads(trial.system_attrs.get(GIVEN, "{}"))) for trial in running)
         return memory, [point for point in points if point is not None]
 

@@ -181,8 +181,7 @@ def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArr
 
 def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
     """Posterior probability that an observation does not lie on the main surface at its input, shape (n,)."""
-    off = [g.state.labels != g.main_labels(g.data.x) for g in draws]
-    return np.asarray(np.mean(off, axis=0))
+    return np.asarray(np.mean([given.off_main() for given in draws], axis=0))
 
 
 def sample_rewards(rng: np.random.Generator, draws: Sequence[Conditioned], at: FloatArray) -> FloatArray:
