@@ -29,7 +29,7 @@ from infgp.core.surface import Conditional, Conditioned
 
 #: What is added to the variances of the surface at the selected inputs, in units of the least noise variance there: it
 #: keeps K regular, and changes laws by about this share of the noise.
-RIDGE = 1e-4
+RIDGE = 1e-6
 
 
 @dataclass(eq=False)

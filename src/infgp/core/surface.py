@@ -247,7 +247,7 @@ class Conditioned:
 
     @property
     def log_shares(self) -> FloatArray:
-        """By what the logarithms of the urn's weights are put right, shape (K + 1,); see :class:`infgp.core.absorb.Completed`."""
+        """What is added to logarithms of the urn's weights, shape (K + 1,): 0, unless observations were selected."""
         return np.zeros(self.state.n_surfaces + 1)
 
     def off_main(self) -> NDArray[np.bool_]:

@@ -56,6 +56,6 @@ def reselect(rng: np.random.Generator, given: Completed, data: Data, size: int, 
 
 
 def expected_everywhere(given: Completed, x: FloatArray) -> FloatArray:
-    """The mean of the surfaces without clutter at many inputs, in the model's units, with odds that follow the input."""
+    """The mean of the surfaces without clutter at many inputs, in the model's units; odds follow the input."""
     law = TargetLaw.of(replace(given, model=given.model.for_laws()), "expected")
     return np.concatenate([law.mean(x[start : start + BLOCK]) for start in range(0, x.shape[0], BLOCK)])
