@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infgp.core.absorb import Completed
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model, State
 from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
@@ -238,16 +239,23 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             rngs = rng.spawn(self.n_chains)
             starts = self._starts(x, rewards, noise, units, model, large)
             chains = [replace(run(rng, start), units=units) for rng, start in zip(rngs, starts, strict=True)]
-            states = [state for chain in chains for state in chain.states]
-            if rows is None:
-                known = [Conditioned(state, data.seen(state, model), model) for state in states]
-            else:
+            draws = self._conditioned(rng, chains, data, model, rows)
+            if large:
                 chains = [replace(chain, units=None) for chain in chains]  # a chain for other rows cannot start there
-                states = [states[k] for k in np.unique(np.linspace(0, len(states) - 1, MOST_COMPLETED).astype(int))]
-                known = list(completed(int(rng.integers(2**53)), states, data, model, rows))
-            self._keep(probe, x, rewards, noise, data, model, units, chains, known, large)
+            self._keep(probe, x, rewards, noise, data, model, units, chains, draws)
         self._warn()
         return self
+
+    @staticmethod
+    def _conditioned(
+        rng: np.random.Generator, chains: Sequence[Draws], data: Data, model: Model, rows: IntArray | None
+    ) -> list[Conditioned]:
+        """The kept states with the data: all of them or, where rows were selected, some with all others taken in."""
+        states = [state for chain in chains for state in chain.states]
+        if rows is None:
+            return [Conditioned(state, data.seen(state, model), model) for state in states]
+        some = np.unique(np.linspace(0, len(states) - 1, MOST_COMPLETED).astype(int))
+        return list(completed(int(rng.integers(2**53)), [states[k] for k in some], data, model, rows))
 
     def _selected(self, rng: np.random.Generator, data: Data, model: Model) -> IntArray:
         """Rows of the data that chains run on, where there are many: among them rows off the main surface."""
@@ -347,11 +355,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model: Model,
         units: Units,
         chains: list[Draws],
-        known: Sequence[Conditioned],
-        large: bool,
+        draws: Sequence[Conditioned],
     ) -> None:
         """Set everything that `fit` learns, all at once, after everything that can fail."""
-        off_surface = mixture.off_surface_probability(known)
+        off_surface = mixture.off_surface_probability(draws)
         traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
         diagnosis = diagnose(traces, [c.deeds for c in chains])
         self.n_features_in_ = probe.n_features_in_
@@ -361,8 +368,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         self._x, self._y, self._noise, self._data, self._model_ = x, y, noise, data, model
         self._input_scale, self._reward_scale = units.inputs, units.rewards
-        self.chains_, self._states = chains, [given.state for given in known]
-        self._completed = known if large else None
+        self.chains_, self._states = chains, [given.state for given in draws]
+        self._completed = draws if isinstance(draws[0], Completed) else None
         self.off_surface_probability_, self.diagnostics_ = off_surface, diagnosis
 
     def _warn(self) -> None:

@@ -9,7 +9,7 @@ import infgp
 from infgp.errors import InvalidInputError
 
 SPACE = {"a": infgp.Float(0.0, 1.0), "b": infgp.Float(0.0, 1.0)}
-FEW = 40  # observations up to which chains are exact
+FEW = 80  # observations up to which chains are exact
 
 
 def reward(x):
@@ -52,7 +52,7 @@ def test_everything_else_that_an_optimizer_says(large):
     assert reward(np.array([[point["a"], point["b"]]]))[0] > -0.3
     assert optimizer.law([{"a": 0.3, "b": 0.6}]).mean.shape == (1,)
     assert optimizer.regret().mean >= 0.0
-    assert len(optimizer.candidates(top=3).points) <= 3
+    assert 1 <= len(optimizer.candidates(top=3)) <= 3
     frame = optimizer.to_frame()
     off = frame["off_surface_probability"].to_numpy()[: y.size]
     np.testing.assert_array_equal(off > 0.5, y > 20.0)
@@ -139,7 +139,7 @@ def test_a_fit_takes_in_all_observations():
     np.testing.assert_array_equal(np.flatnonzero(model.off_surface_probability_ > 0.5), np.arange(9))
     assert model.predict_quantiles(at[:3], [0.1, 0.9]).shape == (3, 2)
     assert model.sample_y(at[:3], 4).shape == (3, 4)
-    with pytest.raises(InvalidInputError, match="earlier fit"):
+    with pytest.raises(InvalidInputError, match="entry of chains_"):
         model.set_params(init=model.chains_[0]).fit(at, reward(at))
 
 

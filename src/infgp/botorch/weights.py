@@ -71,7 +71,7 @@ class Weights:
             corrected[k, : count + 1] = np.exp(given.log_shares)
             fresh[k, count] = 0.0 if given.model.one_surface else state.nu / n
             without[k, [*target.clutter, count]] = 0.0
-            clutter[k] = np.isin(state.labels, target.clutter).mean()
+            clutter[k] = target.clutter_share
             for kind, chance in given.kinds.items():
                 likely, columns, total = kinds.setdefault(
                     kind, (np.zeros(size), np.zeros((n, size, labels)), np.zeros(n))

@@ -124,7 +124,7 @@ class Absorber:
         factor, right = self._whole(sums)
         half = solve_lower(factor, right)
         own = self.law.residual / np.sqrt(self.law.noise)
-        return float(max(own @ own + sums.square - half @ half, 0.0))
+        return max(float(own @ own + sums.square - half @ half), 0.0)
 
     def absorbed(self, sums: Sums) -> Conditional:
         """The law of the surface given all members, as one observation at each of U with correlated noise.

@@ -29,8 +29,8 @@ from infgp.sample.complete import complete
 
 #: Share of the selected observations that are at the best inputs, where there are scores.
 BEST = 0.35
-#: Largest share of the selected observations that lie off the main surface, beyond those that are there by chance.
-OFF = 0.25
+#: Share of the selected observations that lie off the main surface, where fewer of all observations do.
+OFF = 0.15
 #: Largest share of the selected observations that stand for one of few inputs each.
 DISTINCT = 0.5
 #: Sweeps of the chain from which labels of all observations are first guessed.
@@ -104,9 +104,9 @@ def select(
     if scores is not None:
         ranked = first[np.argsort(-scores[first], kind="stable")]
         chosen[ranked[: int(BEST * size)]] = True
-    if off is not None:
+    if off is not None and off.mean() < OFF:
         some = shuffled[off[shuffled]]
-        chosen[some[: int(OFF * size)]] = True
+        chosen[some[: round((OFF - off.mean()) * size)]] = True
     left = shuffled[~chosen[shuffled]]
     chosen[left[: max(size - int(chosen.sum()), 0)]] = True
     return np.flatnonzero(chosen)
