@@ -37,6 +37,7 @@ DIMS = (5, 20)
 #: Largest number of rewards at which each method is asked: beyond it takes minutes or hours.
 LARGEST = {
     "infgp": 100_000,
+    "infgp-optuna": 10_000,
     "optuna-tpe": 10_000,
     "botorch-variational": 100_000,
     "botorch-logei": 1000,
@@ -112,6 +113,35 @@ class Infgp:
         return np.array([point[name] for name in self.names])
 
 
+class Study:
+    """infgp as the sampler of an Optuna study in memory; an ask is a trial that is asked for, and told later."""
+
+    def __init__(self, d):
+        import optuna
+
+        from infgp.optuna import InfGPSampler
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.create = optuna.trial.create_trial
+        self.space = {f"x{k}": optuna.distributions.FloatDistribution(0.0, 1.0) for k in range(d)}
+        sampler = InfGPSampler(seed=SEED, search_space=self.space)
+        self.study, self.trial = optuna.create_study(direction="maximize", sampler=sampler), None
+
+    def tell_many(self, x, y):
+        """Finish the trial that was asked for, or add trials."""
+        if self.trial is not None:
+            self.study.tell(self.trial, float(y[0]))
+            return
+        rows = [dict(zip(self.space, row, strict=True)) for row in x.tolist()]
+        pairs = zip(rows, y.tolist(), strict=True)
+        self.study.add_trials([self.create(params=row, distributions=self.space, value=v) for row, v in pairs])
+
+    def ask(self):
+        """The next point."""
+        self.trial = self.study.ask(self.space)
+        return np.array(list(self.trial.params.values()))
+
+
 class Peer:
     """A method of the benchmark."""
 
@@ -130,7 +160,7 @@ class Peer:
 
 def started(method, d):
     """A method before it is told anything."""
-    own = {"infgp": Infgp, "botorch-variational": Variational}
+    own = {"infgp": Infgp, "infgp-optuna": Study, "botorch-variational": Variational}
     return own[method](d) if method in own else Peer(method, d)
 
 

@@ -62,6 +62,8 @@ class Effort:
 
 #: Sweeps of the warm-up of a chain that begins.
 FIRST = Effort(work=2_000_000, least=10, most=200)
+#: Sweeps of the warm-up of a chain that begins on selected rewards, from the state of a short chain.
+FIRST_SELECTED = 60
 #: Sweeps after new rewards, before the next point is chosen.
 NEXT = Effort(work=160_000, least=2, most=20)
 #: Sweeps before a recommendation.
@@ -194,22 +196,16 @@ class Learner:
         if self.truncated:
             return self._truncated(rng, series, data, scale, start, keep if again else 1)
         rows, seed = None, 0
-        if self.exact_up_to is not None and n > self.exact_up_to:
-            rows, start = self._selected(rng, data, model, chain, start, not series.bounded)
-            data, seed = part(data, rows), int(rng.integers(2**53))
-        sweeps = effort.sweeps(data.y.size)
-        kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
-        warm_up = FIRST.sweeps(data.y.size) if fresh else 0
-        heat = cooling(warm_up) if rows is None else np.zeros(warm_up)
         try:
-            draws = run_collapsed(
-                rng,
-                data,
-                model,
-                Schedule(heat, sweeps, kept, traced=False),
-                start,
-                ONE_SURFACE_SWEEP if model.one_surface else (sweep,),
-            )
+            if self.exact_up_to is not None and n > self.exact_up_to:
+                rows, start = self._selected(rng, data, model, chain, start, not series.bounded)
+                data, seed = part(data, rows), int(rng.integers(2**53))
+            sweeps, heat = effort.sweeps(data.y.size), np.empty(0)
+            kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
+            if fresh:
+                heat = cooling(FIRST.sweeps(n)) if rows is None else np.zeros(FIRST_SELECTED)
+            moves = ONE_SURFACE_SWEEP if model.one_surface else (sweep,)
+            draws = run_collapsed(rng, data, model, Schedule(heat, sweeps, kept, traced=False), start, moves)
         except NumericalError:
             if fresh:
                 raise
