@@ -482,7 +482,8 @@ class InfGPSampler(BaseSampler):
                     logger.warning("The model failed (%s); trial %d goes without its beliefs.", error, trial.number)
                     continue
                 suffix = f":{k}" if len(values) > 1 else ""
-                out[OFF_SURFACE + suffix] = round(float(off_surface_probability(learned.draws)[-1]), 6)
+                last = np.array([learned.series.y.size - 1])
+                out[OFF_SURFACE + suffix] = round(float(off_surface_probability(learned.draws, last)[0]), 6)
                 out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in learned.chain.states]))
                 out[NU + suffix] = float(np.mean([state.nu for state in learned.chain.states]))
                 if len(values) == 1:

@@ -174,3 +174,25 @@ def test_an_array_has_a_column_for_each_parameter():
     with pytest.raises(InvalidInputError, match="column for each"):
         optimizer.tell_many(np.zeros((4, 3)), np.zeros(4))
     assert optimizer.counts == (0, 0)
+
+
+def test_a_study_with_many_trials_is_read_once():
+    optuna = pytest.importorskip("optuna")
+    from infgp.optuna import OFF_SURFACE, InfGPSampler
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in SPACE}
+    x = np.random.default_rng(0).random((150, 2))
+    trials = [
+        optuna.trial.create_trial(params=dict(zip(SPACE, row, strict=True)), distributions=space, value=value)
+        for row, value in zip(x.tolist(), reward(x).tolist(), strict=True)
+    ]
+    study = optuna.create_study(direction="maximize", sampler=InfGPSampler(seed=0, exact_up_to=FEW))
+    study.add_trials(trials)
+    study.optimize(lambda t: float(reward(np.array([[t.suggest_float(name, 0.0, 1.0) for name in SPACE]]))[0]), 2)
+    assert study.trials[-1].user_attrs[OFF_SURFACE] < 0.5
+    told = study.sampler._memory.optimizer
+    study.optimize(lambda t: float(reward(np.array([[t.suggest_float(name, 0.0, 1.0) for name in SPACE]]))[0]), 1)
+    assert study.sampler._memory.optimizer is told
+    assert told.counts == (153, 153)
+    assert told.learned().chain.rows is not None

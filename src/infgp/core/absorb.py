@@ -30,6 +30,8 @@ from infgp.core.surface import Conditional, Conditioned
 #: What is added to the variances of the surface at the selected inputs, in units of the least noise variance there: it
 #: keeps K regular, and changes laws by about this share of the noise.
 RIDGE = 1e-6
+#: Number of inputs at which weights of surfaces are computed at once.
+BLOCK = 4096
 
 
 @dataclass(eq=False)
@@ -240,12 +242,14 @@ class Completed(Conditioned):
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1): shares are those of all observations."""
         return np.asarray(super().log_urn(at) + self.log_shares)
 
-    def off_main(self) -> NDArray[np.bool_]:
-        """Whether each of all n observations lies off the main surface at its input, shape (n,)."""
-        out = np.empty(self.rows.size + self.rest_labels.size, dtype=bool)
-        others = np.ones(out.size, dtype=bool)
+    def off_main(self, some: IntArray | None = None) -> NDArray[np.bool_]:
+        """Whether each of all n observations, or of some, lies off the main surface at its input."""
+        n, m = self.rows.size + self.rest_labels.size, self.selected
+        others = np.ones(n, dtype=bool)
         others[self.rows] = False
-        m = self.selected
-        out[self.rows] = self.state.labels[:m] != self.main_labels(self.data.x[:m])
-        out[others] = self.rest_labels != self.main_labels(self.rest.x)
-        return out
+        labels, x = np.empty(n, dtype=np.int64), np.empty((n, self.rest.x.shape[1]))
+        labels[self.rows], labels[others] = self.state.labels[:m], self.rest_labels
+        x[self.rows], x[others] = self.data.x[:m], self.rest.x
+        which = np.arange(n) if some is None else some
+        blocks = np.array_split(which, max(which.size // BLOCK, 1))
+        return np.concatenate([labels[rows] != self.main_labels(x[rows]) for rows in blocks])

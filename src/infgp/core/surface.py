@@ -250,9 +250,10 @@ class Conditioned:
         """What is added to logarithms of the urn's weights, shape (K + 1,): 0, unless observations were selected."""
         return np.zeros(self.state.n_surfaces + 1)
 
-    def off_main(self) -> NDArray[np.bool_]:
-        """Whether each observation lies off the main surface at its input, shape (n,)."""
-        return np.asarray(self.state.labels != self.main_labels(self.data.x))
+    def off_main(self, some: IntArray | None = None) -> NDArray[np.bool_]:
+        """Whether each observation, or each of some, lies off the main surface at its input."""
+        off = self.state.labels != self.main_labels(self.data.x)
+        return np.asarray(off if some is None else off[some])
 
     def log_urn(self, at: FloatArray) -> FloatArray:
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""
