@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infgp.core.absorb import Completed
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model, State
-from infgp.core.options import ModelOptions, check_warp
+from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
 from infgp.core.partition import IntArray
 from infgp.core.priors import Priors
 from infgp.core.rewardmap import RewardMap, reward_map
@@ -30,10 +31,13 @@ from infgp.predict.leftout import all_but_one, log_densities
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
+from infgp.sample.large import completed, first_guess, part, select, selected_size
 from infgp.sample.truncated import grid_factors
 
 #: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
 LEAST_VARIANCE = 1e-24
+#: Largest number of states that take in the observations that were not selected, where there are many.
+MOST_COMPLETED = 20
 #: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
 CHUNK = 2_000_000
 
@@ -97,6 +101,11 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         is the only one where rewards are discrete, or where noise variances are given. A reward that is farther from
         the median than three times the farthest one told counts in means as one at this distance, as in :class:`Law`.
         With the collapsed sampler only.
+    exact_up_to : int or None, default=1000
+        Number of observations up to which the posterior is drawn from exactly. With more, the chains run on half as
+        many selected ones, and the surfaces of at most 20 of their states take in all others: the cost then grows in
+        proportion to the number of observations (docs/large_n.md). None: always exact. With the truncated sampler it
+        always is.
     priors : Priors or None, default=None
         Priors in standardised units; see :class:`infgp.Priors`.
     progress : bool, default=False
@@ -143,6 +152,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         surface_scales: str = "own",
         odds: str = "kriged",
         warp: str | None = None,
+        exact_up_to: int | None = EXACT_UP_TO,
         n_warmup: int = 250,
         n_samples: int = 60,
         thin: int = 2,
@@ -163,6 +173,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.surface_scales = surface_scales
         self.odds = odds
         self.warp = warp
+        self.exact_up_to = exact_up_to
         self.n_warmup = n_warmup
         self.n_samples = n_samples
         self.thin = thin
@@ -220,14 +231,42 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             model = replace(model, warps=grid(data.y))
 
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
+        large = self.sampler == "collapsed" and self.exact_up_to is not None and rewards.size > self.exact_up_to
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
-            run = self._runner(data, model, on_sweep)
-            rngs = _generator(self.random_state).spawn(self.n_chains)
-            starts = self._starts(x, rewards, noise, units, model)
+            rng = _generator(self.random_state)
+            rows = self._selected(rng, data, model) if large else None
+            run = self._runner(data if rows is None else part(data, rows), model, on_sweep)
+            rngs = rng.spawn(self.n_chains)
+            starts = self._starts(x, rewards, noise, units, model, large)
             chains = [replace(run(rng, start), units=units) for rng, start in zip(rngs, starts, strict=True)]
-        self._keep(probe, x, rewards, noise, data, model, units, chains)
+            draws = self._conditioned(rng, chains, data, model, rows)
+            if large:
+                chains = [replace(chain, units=None) for chain in chains]  # a chain for other rows cannot start there
+            self._keep(probe, x, rewards, noise, data, model, units, chains, draws)
         self._warn()
         return self
+
+    @staticmethod
+    def _conditioned(
+        rng: np.random.Generator, chains: Sequence[Draws], data: Data, model: Model, rows: IntArray | None
+    ) -> list[Conditioned]:
+        """The kept states with the data: all of them or, where rows were selected, some with all others taken in."""
+        states = [state for chain in chains for state in chain.states]
+        if rows is None:
+            return [Conditioned(state, data.seen(state, model), model) for state in states]
+        some = np.unique(np.linspace(0, len(states) - 1, MOST_COMPLETED).astype(int))
+        return list(completed(int(rng.integers(2**53)), [states[k] for k in some], data, model, rows))
+
+    def _selected(self, rng: np.random.Generator, data: Data, model: Model) -> IntArray:
+        """Rows of the data that chains run on, where there are many: among them rows off the main surface."""
+        if isinstance(self.init, Draws):
+            raise InvalidInputError(
+                f"init is a start ('spread', ...) where there are more than exact_up_to={self.exact_up_to} "
+                "observations: chains then run on other rows than those of an earlier fit."
+            )
+        assert self.exact_up_to is not None, "all rows are selected otherwise"
+        size = selected_size(self.exact_up_to)
+        return select(rng, data.x, size, first_guess(rng, data, model, max(size // 2, 1)).off_main())
 
     def _runner(
         self, data: Data, model: Model, on_sweep: Callable[[], object]
@@ -254,6 +293,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.odds,
             self.priors,
             self.sampler,
+            self.exact_up_to,
         )
 
     def _check_options(self) -> None:
@@ -279,8 +319,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self, n_features: int, noise_known: bool) -> Model:
         return self._options.model(n_features, Priors(), noise_known, self.grid_size)
 
-    def _starts(self, x: FloatArray, y: FloatArray, noise: FloatArray, units: Units, model: Model) -> list[str | State]:
-        """Where each chain begins; earlier states in the units of the data at hand."""
+    def _starts(
+        self, x: FloatArray, y: FloatArray, noise: FloatArray, units: Units, model: Model, large: bool
+    ) -> list[str | State]:
+        """Where each chain begins; earlier states, unless they are for other rows, in the units of the data at hand."""
 
         def last(draws: Draws) -> State:
             assert draws.units is not None, "fit sets them, and _check_options asks for them"
@@ -288,7 +330,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             same_inputs = state.phi.shape[1] == x.shape[1]  # otherwise `start_state` says what is wrong
             return in_units(state, draws.units, units, model.ard, draws.warps, model.warps) if same_inputs else state
 
-        if self.warm_start and self._continues(x, y, noise):
+        if self.warm_start and not large and self._continues(x, y, noise):
             return [last(self.chains_[k % len(self.chains_)]) for k in range(self.n_chains)]
         if isinstance(self.init, Draws):
             return [last(self.init)] * self.n_chains
@@ -298,7 +340,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _continues(self, x: FloatArray, y: FloatArray, noise: FloatArray) -> bool:
         """Whether the data begins with that of the last fit."""
-        if not hasattr(self, "chains_") or self._x.shape[1] != x.shape[1]:
+        if not hasattr(self, "chains_") or self._completed is not None or self._x.shape[1] != x.shape[1]:
             return False
         n, pairs = self._y.size, ((self._x, x), (self._y, y), (self._noise, noise))
         return n <= y.size and all(np.array_equal(old, new[:n]) for old, new in pairs)
@@ -313,11 +355,10 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model: Model,
         units: Units,
         chains: list[Draws],
+        draws: Sequence[Conditioned],
     ) -> None:
         """Set everything that `fit` learns, all at once, after everything that can fail."""
-        states = [state for chain in chains for state in chain.states]
-        known = [Conditioned(state, data.seen(state, model), model) for state in states]
-        off_surface = mixture.off_surface_probability(known)
+        off_surface = mixture.off_surface_probability(draws)
         traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
         diagnosis = diagnose(traces, [c.deeds for c in chains])
         self.n_features_in_ = probe.n_features_in_
@@ -327,7 +368,8 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         self._x, self._y, self._noise, self._data, self._model_ = x, y, noise, data, model
         self._input_scale, self._reward_scale = units.inputs, units.rewards
-        self.chains_, self._states = chains, states
+        self.chains_, self._states = chains, [given.state for given in draws]
+        self._completed = draws if isinstance(draws[0], Completed) else None
         self.off_surface_probability_, self.diagnostics_ = off_surface, diagnosis
 
     def _warn(self) -> None:
@@ -564,6 +606,11 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "observed_data": {"y": self._y},
             "constant_data": {"X": self._x},
         }
+        if log_likelihood and self._completed is not None:
+            raise InvalidInputError(
+                f"The log likelihood is for at most exact_up_to={self.exact_up_to} observations; pass "
+                "log_likelihood=False, or fit with a larger exact_up_to."
+            )
         if log_likelihood:
             groups["log_likelihood"] = {"y": self._left_out().reshape(labels.shape)}
         dims = {
@@ -614,6 +661,9 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _draws(self, warp: int | None = None) -> Iterator[Conditioned]:
         """The kept states, or those with one warp, one at a time: all their factors might not fit into memory."""
         model = self._model_.for_laws()
+        if self._completed is not None:
+            some = (given for given in self._completed if warp is None or given.state.warp == warp)
+            return (replace(given, model=model) for given in some)
         states = (state for state in self._states if warp is None or state.warp == warp)
         return (Conditioned(state, self._data.seen(state, model), model) for state in states)
 

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from infgp.core.forks import renew_after_fork
+from infgp.core.options import EXACT_UP_TO
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
 from infgp.predict.functionals import ObjectiveLike
@@ -123,7 +124,7 @@ class InfGPSampler(BaseSampler):
         attribute ``infgp:cost`` of a trial or, where its objective does not set it, the seconds that it took.
     preset, objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard
         As in :class:`infgp.Optimizer`; so are the last seven.
-    surfaces, regions, surface_scales, odds, sampler, priors, warp
+    surfaces, regions, surface_scales, odds, sampler, priors, warp, exact_up_to
 
     Examples
     --------
@@ -165,6 +166,7 @@ class InfGPSampler(BaseSampler):
         sampler: str = "collapsed",
         priors: Priors | None = None,
         warp: str | None = "auto",
+        exact_up_to: int | None = EXACT_UP_TO,
     ) -> None:
         self._options: dict[str, Any] = {
             "n_initial": n_startup_trials,
@@ -186,6 +188,7 @@ class InfGPSampler(BaseSampler):
             "sampler": sampler,
             "priors": priors,
             "warp": warp,
+            "exact_up_to": exact_up_to,
         }
         if n_startup_trials is not None:
             check_int("n_startup_trials", n_startup_trials, 1)
@@ -441,7 +444,8 @@ class InfGPSampler(BaseSampler):
         for number, trial in trials.items():
             if number not in memory.told and _ended(trial):
                 self._tell(memory, trial, _outcome(trial))
-        running = (t for n, t in trials.items() if t.state == TrialState.RUNNING and n not in {asking, *memory.told})
+        known = {asking, *memory.told}
+        running = (t for n, t in trials.items() if t.state == TrialState.RUNNING and n not in known)
         points = (_point(memory, trial, json.loads(trial.system_attrs.get(GIVEN, "{}"))) for trial in running)
         return memory, [point for point in points if point is not None]
 
@@ -496,7 +500,8 @@ class InfGPSampler(BaseSampler):
                     logger.warning("The model failed (%s); trial %d goes without its beliefs.", error, trial.number)
                     continue
                 suffix = f":{k}" if len(values) > 1 else ""
-                out[OFF_SURFACE + suffix] = round(float(off_surface_probability(learned.draws)[-1]), 6)
+                last = np.array([learned.series.y.size - 1])
+                out[OFF_SURFACE + suffix] = round(float(off_surface_probability(learned.draws, last)[0]), 6)
                 out[SURFACES + suffix] = float(np.mean([state.n_surfaces for state in learned.chain.states]))
                 out[NU + suffix] = float(np.mean([state.nu for state in learned.chain.states]))
                 if len(values) == 1:

@@ -125,7 +125,10 @@ class Space:
             raise InvalidInputError(
                 f"points must be a sequence of mappings from names to values, but got {points!r}{remedy}."
             )
-        valid = [self.validate(point) for point in points]
+        return self.encoded([self.validate(point) for point in points])
+
+    def encoded(self, valid: Sequence[Point]) -> FloatArray:
+        """Points that were validated to the unit cube, shape (m, d)."""
         out = np.tile(self._middle, (len(valid), 1))
         for name, parameter, columns in self._columns():
             has = [k for k, point in enumerate(valid) if name in point]

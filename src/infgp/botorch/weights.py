@@ -42,6 +42,8 @@ class Weights:
         1 for surfaces that count, 0 for clutter and for a new one; not used where the target is "mean".
     clutter : Tensor, shape (S,)
         Share of the observations that is clutter.
+    corrected : Tensor, shape (S, L)
+        By what shares are multiplied where states are of selected observations (`Conditioned.log_shares`).
     """
 
     draws: Sequence[Conditioned]
@@ -52,6 +54,7 @@ class Weights:
     target: str
     without: Tensor
     clutter: Tensor
+    corrected: Tensor
 
     @classmethod
     def of(cls, targets: Sequence[TargetWeights]) -> Weights:
@@ -60,14 +63,15 @@ class Weights:
         n, size = draws[0].data.y.size, len(draws)
         labels = 1 + max(given.state.n_surfaces for given in draws)
         shares, fresh, without = np.zeros((size, labels)), np.zeros((size, labels)), np.ones((size, labels))
-        clutter = np.zeros(size)
+        clutter, corrected = np.zeros(size), np.ones((size, labels))
         kinds: dict[int, tuple[FloatArray, FloatArray, FloatArray]] = {}
         for k, (target, given) in enumerate(zip(targets, draws, strict=True)):
             state, count = given.state, given.state.n_surfaces
             shares[k, :count] = np.bincount(state.labels) / n
+            corrected[k, : count + 1] = np.exp(given.log_shares)
             fresh[k, count] = 0.0 if given.model.one_surface else state.nu / n
             without[k, [*target.clutter, count]] = 0.0
-            clutter[k] = np.isin(state.labels, target.clutter).mean()
+            clutter[k] = target.clutter_share
             for kind, chance in given.kinds.items():
                 likely, columns, total = kinds.setdefault(
                     kind, (np.zeros(size), np.zeros((n, size, labels)), np.zeros(n))
@@ -85,6 +89,7 @@ class Weights:
             targets[0].target,
             torch.as_tensor(without),
             torch.as_tensor(clutter),
+            torch.as_tensor(corrected),
         )
 
     def __call__(self, at: Tensor) -> Tensor:
@@ -92,7 +97,7 @@ class Weights:
         chances = torch.zeros((*at.shape[:-1], *self.shares.shape), dtype=at.dtype)
         for kind, (likely, columns, total) in self.kinds.items():
             chances = chances + likely[:, None] * self._chances(kind, columns, total, at)
-        weights = chances + self.fresh
+        weights = chances * self.corrected + self.fresh
         if self.draws[0].model.local:
             weights = weights * self._places(at)
         if self.target == "mean":

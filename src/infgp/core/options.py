@@ -8,7 +8,7 @@ from infgp.core.kernels import KERNELS
 from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Model
 from infgp.core.odds import SMOOTH_ODDS
 from infgp.core.priors import Fixed, Grid, Priors
-from infgp.errors import InvalidInputError, check_choice
+from infgp.errors import InvalidInputError, check_choice, check_int
 
 #: Values of the option `sampler`.
 SAMPLERS = ("collapsed", "truncated")
@@ -18,6 +18,10 @@ GRID_SIZE = 20
 LOCAL = 0.5
 #: Values of the option `surface_scales`.
 SURFACE_SCALES = ("own", "shared")
+#: Largest number of observations with which the posterior is drawn from exactly, by default.
+EXACT_UP_TO = 1000
+#: Least value of the option `exact_up_to`.
+LEAST_EXACT = 20
 #: Values of the option `odds`.
 ODDS = ("kriged", "smooth", "constant")
 
@@ -52,6 +56,10 @@ class ModelOptions:
     sampler : {"collapsed", "truncated"}
         How the posterior is drawn from: with the surfaces integrated out, or by the paper's blocked Gibbs sampler. The
         truncated one knows the paper's model alone: `regions`, `surface_scales` and `odds` are without effect there.
+    exact_up_to : int or None
+        Number of observations up to which the posterior is drawn from exactly. With more, the chain runs on half as
+        many selected ones, and its states take in all others (:mod:`infgp.sample.large`). None: always exact. Without
+        effect for the truncated sampler.
 
     Examples
     --------
@@ -67,6 +75,7 @@ class ModelOptions:
     odds: str = "kriged"
     priors: Priors | None = None
     sampler: str = "collapsed"
+    exact_up_to: int | None = EXACT_UP_TO
 
     def check(self) -> None:
         """Raise unless every option is known."""
@@ -78,6 +87,8 @@ class ModelOptions:
             raise InvalidInputError(
                 f"surfaces must be None (any number) or 1 (an ordinary GP), but got {self.surfaces!r}."
             )
+        if self.exact_up_to is not None:
+            check_int("exact_up_to", self.exact_up_to, LEAST_EXACT)
         for name in ("ard", "regions"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInputError(f"{name} must be True or False, but got {getattr(self, name)!r}.")

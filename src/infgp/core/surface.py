@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln, softmax
 
 from infgp.core.kernels import correlation, correlation_and_slope
@@ -40,6 +41,9 @@ class Conditional:
         Noise variances of the members' rewards.
     factor : array, shape (m, m)
         L, the lower Cholesky factor of the covariance of the members' rewards.
+    noise_root : array, shape (m, m), or None
+        A root E of the covariance E Eᵀ of the members' noise, where that is not diagonal: members that stand for other
+        observations too (:mod:`infgp.core.absorb`).
 
     Examples
     --------
@@ -58,6 +62,7 @@ class Conditional:
     residual: FloatArray
     noise: FloatArray
     factor: FloatArray
+    noise_root: FloatArray | None = None
 
     @classmethod
     def of(cls, surface: Surface, residual: FloatArray, data: Data, model: Model) -> Conditional:
@@ -128,6 +133,18 @@ class Conditional:
         d_mean = pull(slope * (sigma2 * self.alpha), at, self.x, phi)
         return mean, np.maximum(variance, 0.0), d_mean, -2.0 * pull(slope * weights, at, self.x, phi)
 
+    def draw_noise(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draws of the noise of the members' rewards, shape (m, size)."""
+        z = rng.standard_normal((self.residual.size, size))
+        return np.asarray(np.sqrt(self.noise)[:, None] * z if self.noise_root is None else self.noise_root @ z)
+
+    def scaled(self, surface: Surface) -> Conditional:
+        """The law with the scale s of `surface`, by which σ² and all noise are multiplied."""
+        own = surface.scale
+        root = None if self.noise_root is None else np.sqrt(own) * self.noise_root
+        noise, factor = own * self.noise, np.sqrt(own) * self.factor
+        return replace(self, surface=surface, noise=noise, factor=factor, noise_root=root)
+
     @property
     def quadratic(self) -> float:
         """r_Sᵀ (K + N)⁻¹ r_S."""
@@ -197,12 +214,7 @@ class Conditioned:
         """
         if label not in self._known:
             surface, plain = self.state.surface(label), self.plain(label)
-            own = surface.scale
-            if own == 1.0:
-                self._known[label] = plain
-            else:
-                noise, factor = own * plain.noise, np.sqrt(own) * plain.factor
-                self._known[label] = replace(plain, surface=surface, noise=noise, factor=factor)
+            self._known[label] = plain if surface.scale == 1.0 else plain.scaled(surface)
         return self._known[label]
 
     def surfaces(self) -> Iterator[Conditional]:
@@ -232,6 +244,16 @@ class Conditioned:
         chances = self.data.seating.kinds(self.state.labels, self.model.odds)
         likely = np.flatnonzero(chances > UNLIKELY)
         return {int(kind): float(chances[kind] / chances[likely].sum()) for kind in likely}
+
+    @property
+    def log_shares(self) -> FloatArray:
+        """What is added to logarithms of the urn's weights, shape (K + 1,): 0, unless observations were selected."""
+        return np.zeros(self.state.n_surfaces + 1)
+
+    def off_main(self, some: IntArray | None = None) -> NDArray[np.bool_]:
+        """Whether each observation, or each of some, lies off the main surface at its input."""
+        off = self.state.labels != self.main_labels(self.data.x)
+        return np.asarray(off if some is None else off[some])
 
     def log_urn(self, at: FloatArray) -> FloatArray:
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""

@@ -132,7 +132,7 @@ def _nearness(subject: Subject, name: str, base: FloatArray) -> FloatArray:
     """How near the evaluated points are to the slice, from 0 to 1."""
     others = np.ones(subject.space.d, dtype=bool)
     others[subject.columns(name)] = False
-    gap = (subject.learned.data.x - base)[:, others]
+    gap = (subject.learned.series.x - base)[:, others]
     return np.asarray(np.exp(-0.5 * np.sum(gap**2, axis=1) / (NEAR**2 * max(others.sum(), 1))))
 
 

@@ -76,7 +76,7 @@ class LawAtPoint:
             ends = np.concatenate([one.quantile(TAILS)[0] for one in (law, other)])
             slack = 0.1 * float(np.ptp(ends))
             grid = np.linspace(ends.min() - slack, ends.max() + slack, CURVE)
-            gap = np.linalg.norm(subject.learned.data.x - u, axis=1) / np.sqrt(u.size)
+            gap = np.linalg.norm(subject.learned.series.x - u, axis=1) / np.sqrt(u.size)
             return cls(
                 subject.point(u) if at is None else dict(at),
                 grid,

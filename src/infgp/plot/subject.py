@@ -64,8 +64,8 @@ class Subject:
     def base(self, at: Mapping[str, object] | None = None) -> FloatArray:
         """The input of a point in the user's terms, shape (d,); by default of the evaluated point that is best."""
         if at is None:
-            best = best_expected((self.learned, self.aim), [True] * self.learned.data.y.size)
-            return np.asarray(self.learned.data.x[best.index])
+            best = best_expected((self.learned, self.aim), [True] * self.learned.series.y.size)
+            return np.asarray(self.learned.series.x[best.index])
         return np.asarray(self.space.to_unit([self.inward(at)])[0])
 
     def inward(self, point: Mapping[str, object]) -> dict[str, object]:
@@ -140,7 +140,7 @@ class Subject:
 
     def told(self, name: str) -> FloatArray:
         """Where the evaluated points are on the axis of a parameter, NaN where it does not apply; shape (n,)."""
-        points = self.space.from_unit(self.learned.data.x)
+        points = self.space.from_unit(self.learned.series.x)
         has = [name in point for point in points]
         out = np.full(len(points), np.nan)
         out[has] = self.positions(name, [point[name] for point in points if name in point])

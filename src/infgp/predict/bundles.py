@@ -87,7 +87,7 @@ def draw_surface_bundle(rng: np.random.Generator, law: Conditional, size: int) -
     coefficient = np.empty((0, size))
     if members:
         prior = np.cos(law.x @ omega.T + phase) @ amplitude
-        noise = np.sqrt(law.noise)[:, None] * rng.standard_normal((members, size))
+        noise = law.draw_noise(rng, size)
         coefficient = sigma2 * law.solve(law.residual[:, None] - prior - noise)
     return SurfaceBundle(law.kernel, phi, omega, phase, amplitude, law.x, coefficient)
 

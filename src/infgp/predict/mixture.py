@@ -179,10 +179,9 @@ def main_surface(draws: Iterable[Conditioned], at: FloatArray) -> tuple[FloatArr
     return mix.means.mean(axis=1), np.sqrt(mix.variances.mean(axis=1) + mix.means.var(axis=1))
 
 
-def off_surface_probability(draws: Sequence[Conditioned]) -> FloatArray:
-    """Posterior probability that an observation does not lie on the main surface at its input, shape (n,)."""
-    off = [g.state.labels != g.main_labels(g.data.x) for g in draws]
-    return np.asarray(np.mean(off, axis=0))
+def off_surface_probability(draws: Sequence[Conditioned], some: IntArray | None = None) -> FloatArray:
+    """Posterior probability that an observation does not lie on the main surface at its input; of all or of some."""
+    return np.asarray(np.mean([given.off_main(some) for given in draws], axis=0))
 
 
 def sample_rewards(rng: np.random.Generator, draws: Sequence[Conditioned], at: FloatArray) -> FloatArray:

@@ -99,10 +99,13 @@ class ObjectiveLaw:
 
     @cached_property
     def _trusted(self) -> FloatArray:
-        """By how much what was missed counts, shape (n,): less than 1 where the known noise is larger than usual."""
+        """By how much what was missed counts, shape (n,): less than 1 where the known noise is larger than usual.
+
+        Where observations were selected, each counts by how rarely one of its surface was.
+        """
         given = self.base.weights.given
         variance = np.median(self.base.noise[given.state.labels]) + given.data.noise
-        return np.minimum(np.median(variance) / variance, 1.0)
+        return np.minimum(np.median(variance) / variance, 1.0) * np.exp(given.log_shares)[given.state.labels]
 
     @cached_property
     def remainder(self) -> Remainder | None:

@@ -89,7 +89,7 @@ def draw_surface_path(rng: np.random.Generator, law: Conditional) -> SurfacePath
     coefficient = np.empty(0)
     if members:
         prior = np.cos(law.x @ omega.T + phase) @ amplitude
-        noise = np.sqrt(law.noise) * rng.standard_normal(members)
+        noise = law.draw_noise(rng, 1)[:, 0]
         coefficient = sigma2 * law.solve(law.residual - prior - noise)
     return SurfacePath(law.kernel, phi, omega, phase, amplitude, law.x, coefficient)
 
@@ -113,7 +113,7 @@ def settle(rng: np.random.Generator, law: Conditional) -> Conditional:
     sigma2, values = law.surface.sigma2, draw_surface_path(rng, law)(law.x)
     noise = np.minimum(law.noise, SETTLED * sigma2)
     covariance = sigma2 * correlation(law.kernel, law.x, law.x, law.surface.phi) + np.diag(noise)
-    return replace(law, residual=values, noise=noise, factor=cholesky(covariance))
+    return replace(law, residual=values, noise=noise, factor=cholesky(covariance), noise_root=None)
 
 
 def _no_weights(at: FloatArray) -> FloatArray:

@@ -78,10 +78,16 @@ class TargetWeights:
     def _without_clutter(self, weights: FloatArray) -> FloatArray:
         """The weights, where the weight of clutter and of a new surface is given to the surface that dominates."""
         weights[:, [*self.clutter, -1]] = 0.0
-        share = np.isin(self.given.state.labels, self.clutter).mean()
+        share = self.clutter_share
         weights *= (1.0 - share) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         weights[np.arange(weights.shape[0]), np.argmax(weights, axis=1)] += share
         return weights
+
+    @cached_property
+    def clutter_share(self) -> float:
+        """Share of the observations that is clutter."""
+        labels = self.given.state.labels
+        return float(np.mean(np.isin(labels, self.clutter) * np.exp(self.given.log_shares)[labels]))
 
     @cached_property
     def clutter(self) -> list[int]:

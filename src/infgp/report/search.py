@@ -231,7 +231,7 @@ def judge(search: Search, which: Sequence[int]) -> list[Judgement]:
     (True, 9.0, True)
     """
     subject = search.subject
-    x, off = subject.learned.data.x, off_surface_probability(subject.learned.draws)
+    x, off = subject.learned.series.x, off_surface_probability(subject.learned.draws)
     with one_blas_thread():
         mean, std = MeanObjective.of(subject.learned.draws, subject.aim).moments(x[list(which)])
     observations, out = search.optimizer.observations, []

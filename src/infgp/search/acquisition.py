@@ -64,7 +64,7 @@ def assume(given: Conditioned, longer: Data, y: FloatArray) -> Conditioned:
         return given
     labels = np.concatenate((given.state.labels, given.main_labels(longer.x[-y.size :])))
     data = longer.with_rewards(np.concatenate((given.data.y, y)), given.data.warp)
-    return Conditioned(replace(given.state, labels=labels), data, given.model)
+    return replace(given, state=replace(given.state, labels=labels), data=data)
 
 
 def lengthened(data: Data, x: FloatArray) -> Data:

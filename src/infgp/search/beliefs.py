@@ -107,7 +107,7 @@ class Beliefs(Journal):
         learned = self.learned()
         done = [o.feasible for o, _ in self._told() if o.values is not None]
         with one_blas_thread():
-            return recommending.best_expected(self._setup.strategy.aims([learned])[0], done[: learned.data.y.size])
+            return recommending.best_expected(self._setup.strategy.aims([learned])[0], done[: learned.series.y.size])
 
     def regret(self) -> Regret:
         """What is still to be gained: the law of the best objective anywhere less that of the recommended point.

@@ -100,7 +100,7 @@ def probabilities(values: FloatArray) -> FloatArray:
 
 def rank(rng: np.random.Generator, setup: Setup, log: Log, chosen: Chosen, top: int) -> Candidates:
     """The points that may be best, the likeliest first, `top` of them or all."""
-    (learned, aim), x = chosen.objective, chosen.objective[0].data.x
+    (learned, aim), x = chosen.objective, chosen.objective[0].series.x
     at = contenders(chosen)
     values = np.concatenate([bundle(at) for bundle in bundles(rng, chosen.objective)], axis=1)
     chances, (means, stds) = probabilities(values), chosen.mean.moments(at)

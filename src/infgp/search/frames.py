@@ -1,4 +1,4 @@
-"""Observations as a pandas data frame, and back (needs the extra ``frame``)."""
+"""Observations as a pandas data frame (needs the extra ``frame``); and back, from arrays and frames of any kind."""
 
 from __future__ import annotations
 
@@ -105,6 +105,8 @@ def rows_to_tell(
     >>> rows_to_tell(Space.of({"x": Float(0, 1)}), [{"x": 0.5}], [2.0])
     [({'x': 0.5}, 2.0, None, None, None)]
     """
+    if isinstance(points, np.ndarray) and points.ndim == 2:
+        points = _named(space, points)
     at = _points(space, points) if _is_frame(points) else _listed("points", points)
     parts = [
         [_restored(row) for row in _listed("values", values)],
@@ -123,19 +125,62 @@ def _numbers(name: str, values: Any, count: int) -> list[Any]:
     return [None] * count if values is None else [_none(value) for value in _listed(name, values)]
 
 
+#: For each package, the names of its classes of data frames. What was never imported is no frame.
+FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame",), "pyarrow": ("Table", "RecordBatch")}
+
+
+class _Columns(dict[str, list[Any]]):
+    """The columns of a frame, by name."""
+
+
 def _is_frame(value: Any) -> bool:
-    """Whether it is a data frame; where pandas was never imported, nothing is."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(value, pandas.DataFrame)
+    """Whether it is a data frame of pandas, polars or Arrow."""
+    if isinstance(value, _Columns):
+        return True
+    known = ((sys.modules.get(package), names) for package, names in FRAMES.items())
+    return any(isinstance(value, getattr(module, name)) for module, names in known if module for name in names)
+
+
+def _columns(frame: Any) -> _Columns:
+    """The columns of a frame as lists of Python's objects."""
+    if isinstance(frame, _Columns):
+        return frame
+    if hasattr(frame, "to_pydict"):  # Arrow
+        names, columns = list(frame.schema.names), [column.to_pylist() for column in frame.columns]
+    elif hasattr(frame, "get_columns"):  # polars
+        names, columns = list(frame.columns), [column.to_list() for column in frame.get_columns()]
+    else:
+        names = [str(name) for name in frame.columns]
+        columns = [list(frame.iloc[:, k].astype(object)) for k in range(len(names))]
+    doubled = [name for name in names if names.count(name) > 1]
+    if doubled:
+        raise InvalidInputError(f"The frame has two columns {doubled[0]!r}; rename or remove one.")
+    return _Columns(zip(names, columns, strict=True))
+
+
+def _named(space: Space, table: Any) -> _Columns:
+    """The columns of an array, which are the parameters in the order of the space."""
+    if table.shape[1] != len(space.names):
+        raise InvalidInputError(
+            f"points has {table.shape[1]} columns, but the space {len(space.names)} parameters, {list(space.names)!r}; "
+            "an array has a column for each, in this order."
+        )
+    columns = _Columns(zip(space.names, table.T.tolist(), strict=True))
+    for name, parameter in zip(space.names, space.parameters, strict=True):
+        if isinstance(parameter, Int):  # an array has one type for all its columns
+            columns[name] = [int(v) if isinstance(v, float) and v.is_integer() else v for v in columns[name]]
+    return columns
 
 
 def _listed(name: str, values: Any) -> list[Any]:
     """The entries of a sequence, or the rows of a frame or of a table."""
     if _is_frame(values):
-        return [list(row) for row in values.itertuples(index=False, name=None)]
+        return [list(row) for row in zip(*_columns(values).values(), strict=True)]
     if isinstance(values, Mapping | str | bytes) or not isinstance(values, Iterable):
         raise InvalidInputError(f"{name} must be a sequence with an entry for each point, but got {values!r}.")
-    return list(values)
+    if isinstance(values, np.ndarray) and values.ndim:
+        return list(values.tolist())
+    return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
 
 
 def _missing(value: Any) -> bool:
@@ -156,12 +201,11 @@ def _restored(value: Any) -> Any:
 
 def _points(space: Space, frame: Any) -> list[dict[str, Any]]:
     """The points of a frame; `Space.validate` says what is wrong with them."""
-    names = [name for name in space.names if name in frame.columns]
-    doubled = [name for name in names if list(frame.columns).count(name) > 1]
-    if doubled:
-        raise InvalidInputError(f"The frame has two columns {doubled[0]!r}; rename or remove one.")
-    columns = {name: list(frame[name].astype(object)) for name in names}
-    return [_point(space, {name: column[i] for name, column in columns.items()}) for i in range(len(frame))]
+    columns = {name: column for name, column in _columns(frame).items() if name in space.names}
+    rows = zip(*columns.values(), strict=True) if columns else ((),) * len(frame)
+    if not space.conditional and not any(isinstance(parameter, Choice) for parameter in space.parameters):
+        return [{name: cell for name, cell in zip(columns, row, strict=True) if not _missing(cell)} for row in rows]
+    return [_point(space, dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def _point(space: Space, cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,6 +234,6 @@ def _option(parameter: Choice, cell: Any) -> Any:
 def _constraints(values: Any) -> list[Any]:
     if not _is_frame(values):
         return _listed("constraints", values)
-    names = [str(name).removeprefix(CONSTRAINT) for name in values.columns]
+    names = [name.removeprefix(CONSTRAINT) for name in _columns(values)]
     rows = (zip(names, row, strict=True) for row in _listed("constraints", values))
     return [{name: value for name, value in row if not _missing(value)} for row in rows]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from infgp.core.forks import renew_after_fork
-from infgp.core.linalg import FloatArray
 from infgp.core.scaling import check_variances
 from infgp.errors import InvalidInputError, check_int
 from infgp.habits import Hints
@@ -91,7 +90,7 @@ class Journal(Hints):
         >>> optimizer.best_observed.point
         {'x': 0.5}
         """
-        self._record([self._checked(point, value, noise_variance, constraints, cost)])
+        self._record(self._checked([(point, value, noise_variance, constraints, cost)]))
 
     def tell_many(
         self,
@@ -105,13 +104,14 @@ class Journal(Hints):
 
         Parameters
         ----------
-        points : sequence of points, or pandas.DataFrame
-            A frame has a column for each parameter; other columns are not read. A missing value stands for the option
-            None, or for a parameter that does not apply to the point.
-        values : sequence, or pandas.Series or DataFrame
+        points : sequence of points, data frame, or array of shape (n, parameters)
+            A frame, of pandas, polars or Arrow, has a column for each parameter; other columns are not read. A missing
+            value stands for the option None, or for a parameter that does not apply to the point. The columns of an
+            array are the parameters in the order of the space.
+        values : sequence, array, or a series or frame
             For each point what :meth:`tell` takes; with several objectives a frame has a column for each.
         noise_variances : sequence of float or None, optional
-        constraints : sequence of what :meth:`tell` takes, or pandas.DataFrame, optional
+        constraints : sequence of what :meth:`tell` takes, or a data frame, optional
             The columns of a frame are named as the constraints, with or without ``constraint:`` before the name.
         costs : sequence of float or None, optional
 
@@ -124,29 +124,31 @@ class Journal(Hints):
         (2, 1)
         """
         rows = frames.rows_to_tell(self.space, points, values, noise_variances, constraints, costs)
-        self._record([self._checked(*row) for row in rows])
+        self._record(self._checked(rows))
 
-    def _checked(
-        self, point: Any, value: Any, noise_variance: Any, constraints: Any, cost: Any
-    ) -> tuple[Observation, FloatArray]:
-        """An entry of the log, or an error."""
+    def _checked(self, rows: Iterable[tuple[Any, Any, Any, Any, Any]]) -> Log:
+        """Entries of the log from the arguments of :meth:`tell`, or an error."""
+        observations = [self._observation(*row) for row in rows]
+        inputs = self.space.encoded([observation.point for observation in observations])
+        return list(zip(observations, inputs, strict=True))
+
+    def _observation(self, point: Any, value: Any, noise_variance: Any, constraints: Any, cost: Any) -> Observation:
         valid = self.space.validate(point)
-        variance = float(check_variances(None if noise_variance is None else [noise_variance], 1)[0])
+        variance = 0.0 if noise_variance is None else float(check_variances([noise_variance], 1)[0])
         if variance and len(self.directions) > 1:
             raise InvalidInputError("noise_variance is for one objective; leave it out.")
         if variance and self._setup.options.sampler == "truncated":
             raise InvalidInputError("noise_variance is for sampler='collapsed'; the truncated sampler knows one noise.")
         values, limits = checked_values(value, len(self.directions)), checked_constraints(constraints)
-        observation = Observation(valid, values, variance, limits, checked_cost(cost))
-        return observation, self.space.to_unit([valid])[0]
+        return Observation(valid, values, variance, limits, checked_cost(cost))
 
     def _record(self, entries: Log) -> None:
         """Add entries to the log, and take their points off the pending ones."""
-        keys = [self.space.key(observation.point) for observation, _ in entries]
         with self._lock:
             now, pending = self._standing, list(self._standing.pending)
-            waiting = [self.space.key(p) for p in pending] if pending else []
-            for key in keys:
+            waiting = [self.space.key(p) for p in pending]
+            for observation, _ in entries if waiting else ():
+                key = self.space.key(observation.point)
                 if key in waiting:
                     index = waiting.index(key)
                     del waiting[index], pending[index]

@@ -15,6 +15,7 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, State
 from infgp.core.options import ModelOptions
+from infgp.core.partition import IntArray
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
 from infgp.core.rewardmap import RewardMap, WarpedUnits
 from infgp.core.scaling import RewardScale
@@ -28,6 +29,8 @@ from infgp.predict.mixture import predictive
 from infgp.predict.objectives import typical
 from infgp.sample.blocked import compilable, run_blocked
 from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_warps, run_collapsed, sweep
+from infgp.sample.large import completed, part, selected_size
+from infgp.search import large
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
 #: distance.
@@ -59,6 +62,8 @@ class Effort:
 
 #: Sweeps of the warm-up of a chain that begins.
 FIRST = Effort(work=2_000_000, least=10, most=200)
+#: Sweeps of the warm-up of a chain that begins on selected rewards, from the state of a short chain.
+FIRST_SELECTED = 60
 #: Sweeps after new rewards, before the next point is chosen.
 NEXT = Effort(work=160_000, least=2, most=20)
 #: Sweeps before a recommendation.
@@ -94,12 +99,18 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class WarmChain:
-    """States of a chain for the first `n` values of a series, in units of `scale`, that choose from some warps."""
+    """States of a chain for the first `n` values of a series, in units of `scale`, that choose from some warps.
+
+    Of many values, it is a chain on the selected ones in `rows`; None for all. What the states then make of the others
+    is drawn with randomness from `seed`.
+    """
 
     states: tuple[State, ...]
     n: int
     scale: RewardScale
     warps: Warps = field(default_factory=Warps)
+    rows: IntArray | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,12 +126,15 @@ class Learner:
     truncated : bool
         Whether the paper's sampler is used: `TRUNCATED_SWEEPS` sweeps, of which the last state is taken to find the
         next point.
+    exact_up_to : int or None
+        Number of values up to which the chain runs on all of them; None for any number.
     """
 
     model: Model
     known_noise_model: Model
     warp: bool = False
     truncated: bool = False
+    exact_up_to: int | None = None
 
     @classmethod
     def of(cls, options: ModelOptions, d: int, warp: bool = False) -> Learner:
@@ -130,7 +144,8 @@ class Learner:
         """
         truncated = options.sampler == "truncated"
         priors = Priors() if truncated else search_priors(d)
-        return cls(options.model(d, priors), options.model(d, priors, noise_known=True), warp, truncated)
+        models = options.model(d, priors), options.model(d, priors, noise_known=True)
+        return cls(*models, warp, truncated, None if truncated else options.exact_up_to)
 
     def learn(
         self,
@@ -180,23 +195,39 @@ class Learner:
             start = in_warps(chain.states[-1], chain.scale, scale, chain.warps, model.warps)
         if self.truncated:
             return self._truncated(rng, series, data, scale, start, keep if again else 1)
-        sweeps = effort.sweeps(n)
-        kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
-        heat = cooling(FIRST.sweeps(n)) if fresh else np.empty(0)
+        rows, seed = None, 0
         try:
-            draws = run_collapsed(
-                rng,
-                data,
-                model,
-                Schedule(heat, sweeps, kept, traced=False),
-                start,
-                ONE_SURFACE_SWEEP if model.one_surface else (sweep,),
-            )
+            if self.exact_up_to is not None and n > self.exact_up_to:
+                rows, start = self._selected(rng, data, model, chain, start, not series.bounded)
+                data, seed = part(data, rows), int(rng.integers(2**53))
+            sweeps, heat = effort.sweeps(data.y.size), np.empty(0)
+            kept = np.unique(np.linspace(sweeps - 1, 0, min(keep, sweeps)).round().astype(int)).tolist()
+            if fresh:
+                heat = cooling(FIRST.sweeps(n)) if rows is None else np.zeros(FIRST_SELECTED)
+            moves = ONE_SURFACE_SWEEP if model.one_surface else (sweep,)
+            draws = run_collapsed(rng, data, model, Schedule(heat, sweeps, kept, traced=False), start, moves)
         except NumericalError:
             if fresh:
                 raise
             return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
-        return Learned(series, WarmChain(draws.states, n, scale, model.warps), model, tempered)
+        return Learned(series, WarmChain(draws.states, n, scale, model.warps, rows, seed), model, tempered)
+
+    def _selected(
+        self,
+        rng: np.random.Generator,
+        data: Data,
+        model: Model,
+        chain: WarmChain | None,
+        start: str | State,
+        ranked: bool,
+    ) -> tuple[IntArray, State]:
+        """Rows of the data that a chain is to run on, and where it starts."""
+        assert self.exact_up_to is not None, "all rows are selected otherwise"
+        size = selected_size(self.exact_up_to)
+        if chain is None or not isinstance(start, State):
+            return large.begin(rng, data, model, size, ranked)
+        known = np.arange(chain.n) if chain.rows is None else chain.rows
+        return large.go_on(rng, start, known, chain.n, data, model, size, ranked)
 
     def _truncated(
         self, rng: np.random.Generator, series: Series, data: Data, scale: RewardScale, start: str | State, keep: int
@@ -225,13 +256,25 @@ class Learned:
     tempered: bool = False
 
     @cached_property
-    def data(self) -> Data:
-        """Inputs and standard values."""
+    def every(self) -> Data:
+        """All inputs and standard values."""
         return standard_data(self.series, self.chain.scale)
 
     @cached_property
+    def data(self) -> Data:
+        """Inputs and standard values that the states of the chain have labels for: of many values, the selected."""
+        return self.every if self.chain.rows is None else part(self.every, self.chain.rows)
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """Places of the data among the values of the series, ascending."""
+        return np.arange(self.series.y.size) if self.chain.rows is None else self.chain.rows
+
+    @cached_property
     def draws(self) -> tuple[Conditioned, ...]:
-        """The states of the chain, each with its surfaces conditioned on the data."""
+        """The states of the chain, each with its surfaces conditioned on all values."""
+        if self.chain.rows is not None:
+            return completed(self.chain.seed, self.chain.states, self.every, self.model, self.chain.rows)
         return tuple(Conditioned(state, self.data.seen(state, self.model), self.model) for state in self.chain.states)
 
     @cached_property

@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from infgp.core.linalg import one_blas_thread
-from infgp.core.options import ModelOptions, check_warp
+from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.predict.functionals import Objective, ObjectiveLike
@@ -120,6 +120,10 @@ class Optimizer(Beliefs):
         unless `surfaces` is 1 or there are several objectives. Rewards that are discrete, or whose noise variances are
         known, are never warped.
         Predictions and recommendations are in the user's units either way.
+    exact_up_to : int or None, default=1000
+        Number of rewards up to which the posterior is drawn from exactly. With more, the chain runs on half as many
+        selected rewards, among them those at the best points, and its surfaces take in all others: the cost then grows
+        in proportion to the number of rewards (docs/large_n.md). None: always exact.
 
     Examples
     --------
@@ -159,6 +163,7 @@ class Optimizer(Beliefs):
         sampler: str = "collapsed",
         priors: Priors | None = None,
         warp: str | None = "auto",
+        exact_up_to: int | None = EXACT_UP_TO,
     ) -> None:
         directions = (direction,) if isinstance(direction, str) else tuple(direction)
         for one in directions:
@@ -178,7 +183,7 @@ class Optimizer(Beliefs):
             per_cost,
         )
         strategy.check()
-        options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors, sampler)
+        options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors, sampler, exact_up_to)
         options.check()
         check_warp(warp, WARPS)
         searched = Space.of(space)
@@ -347,8 +352,7 @@ class Optimizer(Beliefs):
         with saved.damage_named():
             out = cls(**saved.options_from_json(content))
             out._entropy, out._design_entropy = saved.entropy_from_json(content)
-            for told in saved.observations_from_json(content):
-                out.tell(**told)
+            out._record(out._checked(saved.observations_from_json(content)))
             out._standing = saved.standing_from_json(content, out._setup, out._log)
         return out
 

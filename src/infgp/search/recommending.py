@@ -93,7 +93,7 @@ def recommend(setup: Setup, log: Log, chosen: Chosen) -> Recommendation:
         feasibility=math.exp(chosen.feasibility(at)[0]),
         objective=str(aim),
         outliers=aim.outliers,
-        n_rewards=learned.data.y.size,
+        n_rewards=learned.series.y.size,
         n_off_surface=int(np.sum(off_surface_probability(learned.draws) > 0.5)),
         off_surface_effect=_effect(learned, aim, at),
         otherwise=None if other is None else evaluated_at(log, other),
@@ -180,10 +180,10 @@ def best_expected(objective: Aimed, feasible: Sequence[bool]) -> BestExpected:
     learned, aim = objective
     mean = MeanObjective.of(learned.draws, aim)
     values = mean(learned.data.x)
-    allowed = np.array(feasible, dtype=bool)
+    allowed = np.array(feasible, dtype=bool)[learned.rows]
     best = int(np.argmax(np.where(allowed, values, -np.inf) if allowed.any() else values))
     value, std = mean.moments(learned.data.x[[best]])
-    return BestExpected(best, float(value[0]), float(std[0]), str(aim))
+    return BestExpected(int(learned.rows[best]), float(value[0]), float(std[0]), str(aim))
 
 
 def evaluated_at(log: Log, u: FloatArray) -> Point:

@@ -18,7 +18,7 @@ import numpy as np
 from infgp.core import priors as prior_classes
 from infgp.core.linalg import FloatArray
 from infgp.core.model import FLAT, State
-from infgp.core.partition import canonical
+from infgp.core.partition import IntArray, canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
 from infgp.core.warp import WIDTHS, Warp, Warps
@@ -172,16 +172,11 @@ def entropy_from_json(content: Mapping[str, Any]) -> tuple[int, int]:
     return first, design
 
 
-def observations_from_json(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Arguments of `Optimizer.tell`, one observation after the other."""
+def observations_from_json(content: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Arguments of `Optimizer.tell`, in their order, one observation after the other."""
     for entry in content["observations"]:
-        yield {
-            "point": entry["point"],
-            "value": entry["values"],
-            "noise_variance": entry["noise_variance"] or None,
-            "constraints": entry["constraints"],
-            "cost": entry.get("cost"),
-        }
+        variance = entry["noise_variance"] or None
+        yield entry["point"], entry["values"], variance, entry["constraints"], entry.get("cost")
 
 
 def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> Standing:
@@ -244,7 +239,9 @@ def chain_to_json(chain: WarmChain) -> dict[str, Any]:
     """Plain JSON types; :func:`chain_from_json` undoes it."""
     unit = [chain.scale.location, chain.scale.scale]
     warps = [[warp.a, warp.b] for warp in chain.warps.maps[1:]]
-    return {"n": chain.n, "unit": unit, "warps": warps, "states": [_plain(state) for state in chain.states]}
+    rows = None if chain.rows is None else chain.rows.tolist()
+    states = [_plain(state) for state in chain.states]
+    return {"n": chain.n, "unit": unit, "warps": warps, "states": states, "rows": rows, "seed": chain.seed}
 
 
 def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int) -> WarmChain:
@@ -260,7 +257,9 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
     ):
         raise ValueError("warps")
     warps = Warps.beside_identity([Warp(a, b) for a, b in pairs])
-    if not states or n > y.size or not all(_sound(state, n, d, kinds, len(warps)) for state in states):
+    rows, seed = _rows(entry["rows"], n), check_int("seed", entry["seed"], 0)
+    labelled = n if rows is None else rows.size
+    if not states or n > y.size or not all(_sound(state, labelled, d, kinds, len(warps)) for state in states):
         raise ValueError("chain")
     if not (abs(location) <= LARGEST and 0.0 < scale <= LARGEST):
         raise ValueError("unit")
@@ -268,7 +267,17 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
         reach = np.abs(y / scale - location / scale).max()
     if n == y.size and not reach <= LARGEST_REWARD:  # a chain that has not seen all values gets another unit
         raise ValueError("unit")
-    return WarmChain(states, n, RewardScale(location, scale), warps)
+    return WarmChain(states, n, RewardScale(location, scale), warps, rows, seed)
+
+
+def _rows(entry: Any, n: int) -> IntArray | None:
+    """The selected of n values, which are in ascending order; None for all."""
+    if entry is None:
+        return None
+    rows = np.array([check_int("rows", row, 0) for row in entry], dtype=np.int64)
+    if not rows.size or rows[-1] >= n or (np.diff(rows) <= 0).any():
+        raise ValueError("rows")
+    return rows
 
 
 def _sound(state: State, n: int, d: int, kinds: int, warps: int) -> bool:
