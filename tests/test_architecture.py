@@ -50,6 +50,7 @@ LAYERS = (
     {"report"},
     {"app"},
     {"bench"},
+    {"__main__"},
 )
 
 

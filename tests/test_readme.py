@@ -32,9 +32,27 @@ def test_python_blocks_run(capsys):
     assert "expected reward" in printed
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_examples_run(path, capsys):
-    runpy.run_path(str(path), run_name="__main__")
+#: Examples that take longer than a few seconds, by the beginning of their names.
+LONG = ("command_line", "postgresql", "ray_tune", "tutorial_")
+#: What an example needs beyond the extra `test`, by its name.
+NEEDS = {"ray_tune": "ray"}
+
+
+def examples():
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        marks = [pytest.mark.slow] if path.stem.startswith(LONG) else []
+        yield pytest.param(path, id=path.stem, marks=marks)
+
+
+@pytest.mark.parametrize("path", list(examples()))
+def test_examples_run(path, capsys, monkeypatch):
+    if path.stem in NEEDS:
+        pytest.importorskip(NEEDS[path.stem])
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore")  # of processes that an example starts
+    with warnings.catch_warnings():
+        if path.stem in LONG:  # of the packages that they show
+            warnings.simplefilter("ignore")
+        runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
 
