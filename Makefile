@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test test-slow docs fuzz lint bench clean
+.PHONY: demo test test-slow docs release-check fuzz lint bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/infgp demo
@@ -25,6 +25,12 @@ test-slow: $(VENV)/.test
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	$(BIN)/python docs/check_site.py site
+
+# Wheel and sdist, installed into empty environments and used: make release-check PYTHONS=python3.11,python3.12,python3.13
+PYTHONS ?= $(PYTHON)
+release-check: $(VENV)/bin/python
+	$(BIN)/pip install -q -e '.[release]'
+	$(BIN)/python -m tests.release --pythons $(PYTHONS)
 
 # The hunt for hangs, crashes and raw errors: make fuzz MINUTES=30 SEED=1000
 MINUTES ?= 5

@@ -28,8 +28,33 @@ def test_python_blocks_run(capsys):
             exec(compile(block, str(README), "exec"), names)
     printed = capsys.readouterr().out
     assert "recommended: " in printed
-    assert "Tradeoff(" in printed
     assert "expected reward" in printed
+    assert max(len(block.splitlines()) for block in blocks) <= 12  # short enough to be typed
+
+
+def test_the_readme_stands_alone():
+    """The page of a package index shows it without the repository: no link or picture may need a file beside it."""
+    text = README.read_text(encoding="utf-8")
+    assert not [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not link.startswith("https://")]
+    assert "<img" not in text
+    files = re.findall(r"`((?:docs|examples|results)/[\w./-]+|[A-Z]+\.\w+)`", text)
+    assert len(files) > 6
+    assert not [file for file in files if not (ROOT / file).exists()]
+
+
+@pytest.mark.parametrize(
+    ("file", "figures"),
+    [
+        ("robust_regret/table.md", ["6.01 (3.56–10.15)", "11.80 (6.97–19.99)", "71 runs"]),
+        ("general/table.md", ["0.73 (0.57–0.92)", "2.38 (1.86–3.05)"]),
+        ("paper/ranks.md", ["1.25", "3.50", "3.75", "16 tasks"]),
+    ],
+)
+def test_figures_of_the_readme_are_those_of_the_tables(file, figures):
+    readme, table = README.read_text(encoding="utf-8"), (ROOT / "results" / file).read_text(encoding="utf-8")
+    for figure in figures:
+        assert figure in table
+        assert figure in readme
 
 
 #: Examples that take longer than a few seconds, by the beginning of their names.

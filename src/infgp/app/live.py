@@ -67,9 +67,10 @@ class _Lines:
             self._done = sum(map(counts, progress.trials))
         if progress.finished is not None:
             self._done += counts(progress.finished)
-            number, cells = progress.finished.number, _cells(progress.finished)
+            number, (value, off, point) = progress.finished.number, _cells(progress.finished)
+            apart = f" (off surface {off})" if off else ""
             best = _so_far([progress.finished])
-            print(f"[{self._done}/{self._plan.trials}] trial {number}: {' '.join(cells)}{best}", flush=True)
+            print(f"[{self._done}/{self._plan.trials}] trial {number}: {value}{apart} {point}{best}", flush=True)
             return  # the note is as before
         if progress.note and progress.note != self._note:
             print(f"({progress.note})", flush=True)
