@@ -46,7 +46,7 @@ LAYERS = (
     {"parameters", "space", "calling", "sample"},
     {"predict"},
     {"search"},
-    {"estimator", "optuna", "botorch", "run", "plot", "testing"},
+    {"estimator", "optuna", "botorch", "loop", "run", "plot", "testing"},
     {"report"},
     {"app"},
     {"bench"},
