@@ -22,6 +22,8 @@ LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 BLOCK = re.compile(r"^```math\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: An equation within a line.
 INLINE = re.compile(r"\$`(.+?)`\$")
+#: A reference in a docstring, as Sphinx writes it and as it comes out here.
+ROLE = re.compile(r":(?:class|func|meth|mod|attr):<code>~?(?:[\w.]+\.)?(\w+)</code>")
 #: Pages that are always there, by their place in the repository.
 ALWAYS = ("CHANGELOG.md", "SECURITY.md")
 
@@ -99,3 +101,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     markdown = LINK.sub(turned, markdown)
     markdown = BLOCK.sub(displayed, markdown)
     return INLINE.sub(lambda match: convert(match[1]), markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Show a reference of a docstring by its last name."""
+    return ROLE.sub(r"<code>\1</code>", html)

@@ -4,7 +4,7 @@
     python -m tests.release --pythons python3.12,python3.13  # the wheel with others, too
     python -m tests.release --write                          # keep what was measured in results/release/check.json
 
-Needs the packages build and twine. Times are those of this machine with its package index.
+Needs the packages build and twine. Seconds are of CPU time, so that what else the machine does hardly counts.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,13 +26,19 @@ MEGABYTE = 1e6
 
 
 def run(command: list[str | Path], folder: Path) -> tuple[str, float]:
-    """What a command prints, and its seconds. Its environment has nothing of this checkout."""
+    """What a command prints, and its CPU seconds. Its environment has nothing of this checkout."""
     kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-    begin = time.perf_counter()
+    begin = _cpu()
     done = subprocess.run(command, cwd=folder, env={**kept, "MPLBACKEND": "Agg"}, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
-    return done.stdout, time.perf_counter() - begin
+    return done.stdout, _cpu() - begin
+
+
+def _cpu() -> float:
+    """CPU seconds of all commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def megabytes(folder: Path) -> float:
@@ -64,9 +70,9 @@ def installed(python: str, package: Path, extra: str = "") -> dict[str, object]:
         "python": interpreter.strip(),
         "version": version.strip(),
         "installed_megabytes": round(size),
-        "install_seconds": round(install),
-        "first_demo_seconds": round(first),
-        "second_demo_seconds": round(second),
+        "install_cpu_seconds": round(install),
+        "first_demo_cpu_seconds": round(first),
+        "second_demo_cpu_seconds": round(second),
     }
 
 

@@ -43,7 +43,7 @@ def test_no_import_cycle():
 LAYERS = (
     {"errors", "habits", "printing", "progress"},
     {"core"},
-    {"parameters", "space", "calling", "sample"},
+    {"parameterbase", "parameters", "space", "calling", "sample"},
     {"predict"},
     {"search"},
     {"estimator", "optuna", "botorch", "loop", "run", "plot", "testing"},

@@ -1,5 +1,6 @@
 """What the README shows runs as printed, the examples run, and what the docs name exists."""
 
+import json
 import re
 import runpy
 import warnings
@@ -79,6 +80,14 @@ def test_examples_run(path, capsys, monkeypatch):
             warnings.simplefilter("ignore")
         runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+def test_sizes_and_times_of_the_readme_are_those_of_the_release_check():
+    wheel = json.loads((ROOT / "results" / "release" / "check.json").read_text(encoding="utf-8"))[0]
+    readme = README.read_text(encoding="utf-8")
+    assert f"{wheel['installed_megabytes']} MB with" in readme
+    assert f"first demo took {wheel['first_demo_cpu_seconds']} s of CPU time" in readme
+    assert f"the next {wheel['second_demo_cpu_seconds']} s" in readme
 
 
 def anchors(page: Path) -> set[str]:
