@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from infgp.app.launch import ERROR, Listener, Progress, counts
+from infgp.app.launch import Listener, Progress
 from infgp.app.storage import Plan
+from infgp.app.study import ERROR, counts
 from infgp.app.text import shorten
 from infgp.app.workers import EvaluationError
 from infgp.errors import InfGPError, require
