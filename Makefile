@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: demo test test-slow fuzz lint bench clean
+.PHONY: demo test test-slow docs release-check fuzz lint bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/infgp demo
@@ -20,6 +20,17 @@ test: lint
 test-slow: $(VENV)/.test
 	$(BIN)/pip install -q -c constraints.txt -e '.[test,ray]'
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
+
+# The site in site/, whose links and loads are checked; open site/index.html, no server is needed.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	$(BIN)/python docs/check_site.py site
+
+# Wheel and sdist, installed into empty environments and used: make release-check PYTHONS=python3.11,python3.12,python3.13
+PYTHONS ?= $(PYTHON)
+release-check: $(VENV)/bin/python
+	$(BIN)/pip install -q -e '.[release]'
+	$(BIN)/python -m tests.release --pythons $(PYTHONS)
 
 # The hunt for hangs, crashes and raw errors: make fuzz MINUTES=30 SEED=1000
 MINUTES ?= 5
@@ -48,9 +59,13 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install -q -e '.[plot]'
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install -q -e '.[docs]'
+	touch $@
+
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install -q -c constraints.txt -e '.[test]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache infgp-demo.png
+	rm -rf $(VENV) site dist .mypy_cache .pytest_cache .ruff_cache infgp-demo.png

@@ -43,13 +43,14 @@ def test_no_import_cycle():
 LAYERS = (
     {"errors", "habits", "printing", "progress"},
     {"core"},
-    {"parameters", "space", "calling", "sample"},
+    {"parameterbase", "parameters", "space", "calling", "sample"},
     {"predict"},
     {"search"},
-    {"estimator", "optuna", "botorch", "run", "plot", "testing"},
+    {"estimator", "optuna", "botorch", "loop", "run", "plot", "testing"},
     {"report"},
     {"app"},
     {"bench"},
+    {"__main__"},
 )
 
 

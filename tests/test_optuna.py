@@ -23,7 +23,7 @@ from optuna.trial import TrialState, create_trial
 from infgp import Choice, Float, Int, Optimizer, RegretBelow
 from infgp import optuna as adapter
 from infgp.errors import InvalidInputError
-from infgp.optuna import InfGPSampler, StopWhen, suggest
+from infgp.optuna import InfGPSampler, StopWhen, spaces, suggest
 from infgp.space import Space
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -80,12 +80,12 @@ def grid(sampler=None, n=5, f=lambda x, y: (x - 0.3) ** 2 + (y - 0.6) ** 2, **se
     ids=str,
 )
 def test_values_go_there_and_back(distribution, rng):
-    space = adapter._space({"p": distribution})
+    space = spaces.space_of({"p": distribution})
     for point in space.from_unit(rng.random((50, space.d))):
-        value = adapter._outward(distribution, point["p"])
+        value = spaces.outward(distribution, point["p"])
         internal = distribution.to_internal_repr(value)
         assert distribution._contains(internal)
-        back = adapter._inward(distribution, internal)
+        back = spaces.inward(distribution, internal)
         assert back == pytest.approx(point["p"])
 
 
@@ -94,16 +94,16 @@ def test_steps_of_any_size_have_the_values_that_optuna_allows(rng):
     for _ in range(300):
         low, step = rng.normal() * 10.0 ** rng.integers(-3, 4), 10.0 ** rng.uniform(-3, 3)
         distribution = FloatDistribution(low, low + step * rng.uniform(1, 50), step=step)
-        space = adapter._space({"p": distribution})
+        space = spaces.space_of({"p": distribution})
         assert space.parameters[0].size == 1 + round((distribution.high - low) / step)
         for point in space.from_unit([[0.0], [0.5], [1.0]]):
-            assert distribution._contains(adapter._outward(distribution, point["p"]))
+            assert distribution._contains(spaces.outward(distribution, point["p"]))
 
 
 def test_the_whole_grid_of_steps_is_reached(rng):
     distribution = FloatDistribution(0.0, 0.9, step=0.3)
-    space = adapter._space({"p": distribution})
-    values = {adapter._outward(distribution, p["p"]) for p in space.from_unit(rng.random((200, 1)))}
+    space = spaces.space_of({"p": distribution})
+    values = {spaces.outward(distribution, p["p"]) for p in space.from_unit(rng.random((200, 1)))}
     assert sorted(values) == pytest.approx([0.0, 0.3, 0.6, 0.9])
 
 

@@ -1,5 +1,6 @@
 """What the README shows runs as printed, the examples run, and what the docs name exists."""
 
+import json
 import re
 import runpy
 import warnings
@@ -28,14 +29,65 @@ def test_python_blocks_run(capsys):
             exec(compile(block, str(README), "exec"), names)
     printed = capsys.readouterr().out
     assert "recommended: " in printed
-    assert "Tradeoff(" in printed
     assert "expected reward" in printed
+    assert max(len(block.splitlines()) for block in blocks) <= 12  # short enough to be typed
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_examples_run(path, capsys):
-    runpy.run_path(str(path), run_name="__main__")
+def test_the_readme_stands_alone():
+    """The page of a package index shows it without the repository: no link or picture may need a file beside it."""
+    text = README.read_text(encoding="utf-8")
+    assert not [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not link.startswith("https://")]
+    assert "<img" not in text
+    files = re.findall(r"`((?:docs|examples|results)/[\w./-]+|[A-Z]+\.\w+)`", text)
+    assert len(files) > 6
+    assert not [file for file in files if not (ROOT / file).exists()]
+
+
+@pytest.mark.parametrize(
+    ("file", "figures"),
+    [
+        ("robust_regret/table.md", ["6.01 (3.56–10.15)", "11.80 (6.97–19.99)", "71 runs"]),
+        ("general/table.md", ["0.73 (0.57–0.92)", "2.38 (1.86–3.05)"]),
+        ("paper/ranks.md", ["1.25", "3.50", "3.75", "16 tasks"]),
+    ],
+)
+def test_figures_of_the_readme_are_those_of_the_tables(file, figures):
+    readme, table = README.read_text(encoding="utf-8"), (ROOT / "results" / file).read_text(encoding="utf-8")
+    for figure in figures:
+        assert figure in table
+        assert figure in readme
+
+
+#: Examples that take longer than a few seconds, by the beginning of their names.
+LONG = ("command_line", "postgresql", "ray_tune", "tutorial_")
+#: What an example needs beyond the extra `test`, by its name.
+NEEDS = {"ray_tune": "ray"}
+
+
+def examples():
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        marks = [pytest.mark.slow] if path.stem.startswith(LONG) else []
+        yield pytest.param(path, id=path.stem, marks=marks)
+
+
+@pytest.mark.parametrize("path", list(examples()))
+def test_examples_run(path, capsys, monkeypatch):
+    if path.stem in NEEDS:
+        pytest.importorskip(NEEDS[path.stem])
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore")  # of processes that an example starts
+    with warnings.catch_warnings():
+        if path.stem in LONG:  # of the packages that they show
+            warnings.simplefilter("ignore")
+        runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+def test_sizes_and_times_of_the_readme_are_those_of_the_release_check():
+    wheel = json.loads((ROOT / "results" / "release" / "check.json").read_text(encoding="utf-8"))[0]
+    readme = README.read_text(encoding="utf-8")
+    assert f"{wheel['installed_megabytes']} MB with" in readme
+    assert f"first demo took {wheel['first_demo_cpu_seconds']} s of CPU time" in readme
+    assert f"the next {wheel['second_demo_cpu_seconds']} s" in readme
 
 
 def anchors(page: Path) -> set[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from infgp.search.stopping import GainBelow, RegretBelow
     from infgp.space import Choice, Float, Int
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "Choice",

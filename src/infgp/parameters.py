@@ -7,28 +7,31 @@ parameter with a condition, `when`, applies only to points at which other parame
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from infgp.errors import InvalidInputError
+from infgp.parameterbase import (
+    Condition,
+    Identity,
+    ParameterBase,
+    Scalar,
+    decimal,
+    identity,
+    is_integer,
+    is_number,
+    is_scalar,
+    plain,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from infgp.core.linalg import FloatArray
-
-Scalar: TypeAlias = str | int | float | bool | None
-
-#: What tells True, 1 and 1.0 apart: a value with its type.
-Identity: TypeAlias = tuple[type, Scalar]
-
-#: A condition in a form that can be compared and hashed.
-Condition: TypeAlias = frozenset[tuple[str, frozenset[Identity]]]
 
 #: Largest size of an integer for which every integer up to it is a float of its own.
 LARGEST_INT = 2**53
@@ -38,57 +41,6 @@ ROUND_OFF = 1e-12
 
 #: Distance from a multiple of the step that counts as rounding error, in units of the step.
 OFF_STEP = 1e-8
-
-
-class ParameterBase:
-    """What all parameters share: their condition, and a representation without what is left at its default.
-
-    Type checkers take it for the type of parameters of several kinds, as in ``{"x": Float(0, 1), "n": Int(1, 9)}``.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # of the parameter, which is a dataclass
-    when: Mapping[str, Any] | None
-
-    def __repr__(self) -> str:
-        shown = [f for f in fields(self) if f.repr]
-        optional = {"step", "when"}
-        items = [(f.name, getattr(self, f.name)) for f in shown if f.name not in optional or self._given(f.name)]
-        return f"{type(self).__name__}({', '.join(f'{name}={_brief(name, value)}' for name, value in items)})"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments that make this parameter, in plain JSON types; those left at their default are missing."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init and self._given(f.name)}
-        if self.when is not None:
-            values["when"] = {name: list(allowed) for name, allowed in self.when.items()}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-    def _given(self, name: str) -> bool:
-        """Whether an argument differs from its default."""
-        value, default = getattr(self, name), self.__dataclass_fields__[name].default
-        return type(value) is not type(default) or value != default
-
-    def _settle(self) -> None:
-        """Check the condition, and write it as a dict of names to tuples of values."""
-        if self.when is None:
-            object.__setattr__(self, "_condition", frozenset())
-            return
-        if not isinstance(self.when, Mapping) or not self.when:
-            raise InvalidInputError(
-                "when must be a mapping from names of other parameters to a value or a list of values, such as "
-                f"{{'kind': 'a'}}, but got {self.when!r}."
-            )
-        when = {name: tuple(map(_plain, v if _is_list(v) else (v,))) for name, v in self.when.items()}
-        for name, values in when.items():
-            if not isinstance(name, str) or not name:
-                raise InvalidInputError(f"when must have names of parameters as its keys, but has {name!r}.")
-            if not values or not all(map(_is_scalar, values)):
-                raise InvalidInputError(
-                    f"when has {self.when[name]!r} for {name!r}; give a str, int, finite float, bool or None, or a "
-                    "non-empty list of them."
-                )
-        object.__setattr__(self, "when", when)
-        object.__setattr__(self, "_condition", frozenset((n, frozenset(map(identity, v))) for n, v in when.items()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +79,7 @@ class Float(ParameterBase):
     _index: Int | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        low, high, step = _plain(self.low), _plain(self.high), _plain(self.step)
+        low, high, step = plain(self.low), plain(self.high), plain(self.step)
         if not (is_number(low) and is_number(high) and float(low) < float(high)):
             raise InvalidInputError(f"{self!r} has no range: low and high must be finite numbers with low < high.")
         if not math.isfinite(float(high) - float(low)):
@@ -148,7 +100,7 @@ class Float(ParameterBase):
             raise InvalidInputError(f"{self!r} has a step on a log scale; leave out log=True or the step.")
         object.__setattr__(self, "step", float(step))
         resolution = math.ulp(max(abs(self.low), abs(self.high)))
-        steps = (_decimal(self.high) - _decimal(self.low)) / _decimal(float(step))
+        steps = (decimal(self.high) - decimal(self.low)) / decimal(float(step))
         if steps > LARGEST_INT or step < 2.0 * resolution:
             raise InvalidInputError(f"{self!r} has a step too small for floats to tell values apart; use a larger one.")
         last = math.floor(steps + Fraction(max(OFF_STEP, resolution / step)))  # `high` itself may have been rounded
@@ -160,13 +112,13 @@ class Float(ParameterBase):
     def _value(self, k: int) -> float:
         """The k-th value."""
         assert self.step is not None
-        return min(float(_decimal(self.low) + k * _decimal(self.step)), self.high)
+        return min(float(decimal(self.low) + k * decimal(self.step)), self.high)
 
     def _number(self, value: float) -> int:
         """The number k of the value nearest to `value`."""
         assert self.step is not None
         assert self._index is not None
-        k = round((Fraction(value) - _decimal(self.low)) / _decimal(self.step))
+        k = round((Fraction(value) - decimal(self.low)) / decimal(self.step))
         return min(max(k, 0), self._index.high)
 
     @property
@@ -211,7 +163,7 @@ class Float(ParameterBase):
 
     def check(self, name: str, value: object) -> float:
         """Return `value` as a float within the range, on a step if there are any, or raise."""
-        value = _plain(value)
+        value = plain(value)
         if not is_number(value):
             raise InvalidInputError(f"{name}={value!r} is not a finite number; give one in [{self.low}, {self.high}].")
         below, above = (self.low, self.high) if self.log else (self.high - self.low,) * 2
@@ -260,13 +212,13 @@ class Int(ParameterBase):
     _condition: Condition = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        low, high, step = _plain(self.low), _plain(self.high), _plain(self.step)
-        if not (_is_integer(low) and _is_integer(high) and low <= high):
+        low, high, step = plain(self.low), plain(self.high), plain(self.step)
+        if not (is_integer(low) and is_integer(high) and low <= high):
             raise InvalidInputError(f"{self!r} has no range: low and high must be integers with low <= high.")
         if max(abs(low), abs(high)) > LARGEST_INT:
             raise InvalidInputError(f"{self!r} goes beyond ±2**53, where floats skip integers; use a larger unit.")
         _check_log(self, low)
-        if not _is_integer(step) or step < 1:
+        if not is_integer(step) or step < 1:
             raise InvalidInputError(f"{self!r} has no step: it must be an integer >= 1.")
         if self.log and step != 1:
             raise InvalidInputError(f"{self!r} has a step on a log scale; leave out log=True or the step.")
@@ -319,12 +271,12 @@ class Int(ParameterBase):
 
     def number(self, value: Any) -> int:
         """Number, counted from 0, of a valid value; −1 for what is no integer."""
-        return int((value - self.low) // self.step) if _is_integer(value) else -1
+        return int((value - self.low) // self.step) if is_integer(value) else -1
 
     def check(self, name: str, value: object) -> int:
         """Return `value` as an int within the range, on a step, or raise."""
-        value = _plain(value)
-        if not _is_integer(value):
+        value = plain(value)
+        if not is_integer(value):
             raise InvalidInputError(f"{name}={value!r} is not an integer; give one in [{self.low}, {self.high}].")
         if not self.low <= value <= self.high:
             raise _outside(name, value, self)
@@ -371,12 +323,12 @@ class Choice(ParameterBase):
     def __post_init__(self) -> None:
         if not isinstance(self.options, Sequence | np.ndarray) or isinstance(self.options, str | bytes):
             raise InvalidInputError(f"Choice needs a list of options such as ['a', 'b'], but got {self.options!r}.")
-        options = tuple(map(_plain, self.options))
+        options = tuple(map(plain, self.options))
         if not options:
             raise InvalidInputError("Choice has no options; give at least one.")
         seen: set[Scalar] = set()
         for option in options:
-            if not _is_scalar(option):
+            if not is_scalar(option):
                 raise InvalidInputError(
                     f"The option {option!r} is not a str, int, finite float, bool or None; name it by a string instead."
                 )
@@ -431,8 +383,8 @@ class Choice(ParameterBase):
 
     def check(self, name: str, value: object) -> Scalar:
         """Return the option that `value` is, or raise."""
-        value = _plain(value)
-        if not _is_scalar(value) or identity(value) not in self._identities:
+        value = plain(value)
+        if not is_scalar(value) or identity(value) not in self._identities:
             raise InvalidInputError(f"{name}={value!r} is not an option; give one of {list(self.options)!r}.")
         return self.options[self.number(value)]
 
@@ -442,50 +394,6 @@ class Choice(ParameterBase):
 
 
 Parameter: TypeAlias = Float | Int | Choice
-
-
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python's, everything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _decimal(value: float) -> Fraction:
-    """The number that a float is written as: one tenth for 0.1."""
-    return Fraction(repr(value))
-
-
-def identity(value: Scalar) -> Identity:
-    """What tells True, 1 and 1.0 apart."""
-    return type(value), value
-
-
-def _brief(name: str, value: Any) -> str:
-    """An argument as it is written, a single value of a condition without brackets."""
-    if name == "when" and isinstance(value, dict):
-        return repr({k: v[0] if isinstance(v, tuple) and len(v) == 1 else v for k, v in value.items()})
-    return repr(value)
-
-
-def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether `value` holds several values; a string is one value."""
-    return isinstance(value, list | tuple | range | np.ndarray)
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether `value` is a number that a float can hold; a bool is none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-def _is_integer(value: object) -> TypeGuard[int | float]:
-    """Whether `value` is a whole number, as an int or a float."""
-    return is_number(value) and value == int(value)
-
-
-def _is_scalar(value: object) -> TypeGuard[Scalar]:
-    """Whether `value` survives JSON unchanged."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return False
-    return type(value) in (str, int, float, bool, type(None))
 
 
 def _check_log(parameter: Float | Int, low: float) -> None:

@@ -1,34 +1,28 @@
-"""`maximize` and `minimize`: the loop around an :class:`~infgp.Optimizer`, serial or on any executor."""
+"""`maximize` and `minimize`: a whole search by one call, and its result."""
 
 from __future__ import annotations
 
 import inspect
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from infgp.calling import caller, describe_call
-from infgp.errors import InvalidInputError, check_int, check_positive
+from infgp.errors import InvalidInputError
 from infgp.habits import ARGUMENTS, RESULT_ATTRIBUTES, Hints, nearest
+from infgp.loop import Callback, Cost, Loop, Terms
 from infgp.printing import brief, html_table, noun, printable, text_table
-from infgp.progress import progress_bar
 from infgp.search.frames import evaluations
 from infgp.search.optimizer import Optimizer
-from infgp.search.outcomes import Observation, Recommendation, checked_cost
-from infgp.search.stopping import Rule, check_rule, may_stop
+from infgp.search.outcomes import Observation, Recommendation
+from infgp.search.stopping import Rule
 from infgp.space import Point, SpaceLike
 
 logger = logging.getLogger("infgp")
-
-#: What is called after every evaluation; True stops the run.
-Callback: TypeAlias = Callable[[Optimizer, Observation], object]
-#: What an evaluation costs: its seconds, or what a function of the point says.
-Cost: TypeAlias = Literal["seconds"] | Callable[[Point], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +184,9 @@ def maximize(
     >>> abs(result.point["x"] - 0.3) < 0.05
     True
     """
-    optimizer = _optimizer(space, "maximize", seed, options)
-    costs = (max_seconds, cost, max_cost)
-    return _run(f, optimizer, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
+    optimizer, costs = _optimizer(space, "maximize", seed, options), (max_seconds, cost, max_cost)
+    terms = Terms(f, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
+    return _run(terms, optimizer)
 
 
 def minimize(
@@ -222,123 +216,15 @@ def minimize(
     >>> abs(result.point["x"] - 0.3) < 0.05
     True
     """
-    optimizer = _optimizer(space, "minimize", seed, options)
-    costs = (max_seconds, cost, max_cost)
-    return _run(f, optimizer, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
+    optimizer, costs = _optimizer(space, "minimize", seed, options), (max_seconds, cost, max_cost)
+    terms = Terms(f, budget, callbacks, *costs, stop, confirm, executor, n_workers, progress, catch)
+    return _run(terms, optimizer)
 
 
-def _run(
-    f: Callable[..., float | None],
-    optimizer: Optimizer,
-    budget: int,
-    callbacks: Callback | Sequence[Callback],
-    max_seconds: float | None,
-    cost: Cost | None,
-    max_cost: float | None,
-    stop: Rule | None,
-    confirm: int,
-    executor: Executor | None,
-    n_workers: int | None,
-    progress: bool,
-    catch: type[Exception] | Sequence[type[Exception]],
-) -> Result:
-    """The loop; what is not finished at its end is no longer pending."""
-    check_int("budget", budget, 1)
-    watchers, caught = _callbacks(callbacks), _exceptions(catch)
-    if max_seconds is not None:
-        check_positive("max_seconds", max_seconds)
-    if cost is not None and cost != "seconds" and not callable(cost):
-        raise InvalidInputError(f"cost must be 'seconds', a function of the point, or None, but got {cost!r}.")
-    if max_cost is not None and not (check_positive("max_cost", max_cost) and cost is not None):
-        raise InvalidInputError("max_cost needs cost: 'seconds', or a function of the point that says what it costs.")
-    if optimizer.setup.strategy.per_cost and cost is None:
-        raise InvalidInputError("per_cost needs cost: 'seconds', or a function of the point that says what it costs.")
-    if not callable(f):
-        raise InvalidInputError(f"f must be a function of the parameters, but got {f!r}.")
-    if stop is not None:
-        check_rule(stop)
-    if check_int("confirm", confirm, 0) > budget or (confirm == budget and not optimizer.counts[1]):
-        raise InvalidInputError(
-            f"confirm must be less than the budget of {budget}, or equal to it for an optimizer that knows rewards, "
-            f"but got {confirm!r}."
-        )
-    if (stop is not None or confirm) and len(optimizer.directions) > 1:
-        raise InvalidInputError("stop and confirm are for one objective; leave them out.")
-    call = caller(f, optimizer.space)
-    workers = _workers(executor, n_workers)
-    begin, told, waiting = time.monotonic(), len(optimizer.observations), len(optimizer.pending)
-    begun, running, stopped_by = 0, dict[Future[float | None], tuple[Point, _Watch]](), "budget"
-    searches, last = budget - confirm, budget  # evaluations of the search, and in all
-    spent = 0.0
-
-    def over() -> str | None:
-        """What has run out, if anything has."""
-        if max_seconds is not None and time.monotonic() - begin >= max_seconds:
-            return "time"
-        return "cost" if max_cost is not None and spent >= max_cost else None
-
-    def next_point() -> Point:
-        """The next point; without any reward there is nothing to confirm."""
-        return optimizer.ask(confirm=begun >= searches and optimizer.counts[1] > 0)
-
-    def finish(point: Point, value: float | None, watch: _Watch) -> bool:
-        """Tell, call back; whether a callback stops the run."""
-        nonlocal spent
-        try:
-            price = checked_cost(cost(dict(point)) if callable(cost) else watch.seconds if cost == "seconds" else None)
-        except Exception:  # of the function of the costs; what was evaluated is told all the same
-            optimizer.tell(point, value)
-            raise
-        optimizer.tell(point, value, cost=price)
-        spent += price or 0.0
-        tick(_so_far(optimizer) if progress else "")
-        observation = optimizer.observations[-1]
-        answers = [callback(optimizer, observation) for callback in watchers]  # all are called
-        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
-
-    with progress_bar(progress, budget, "evaluation") as tick:
-        try:
-            while begun < last or running:
-                while begun < last and len(running) < workers and not over():
-                    point = next_point()
-                    begun += 1
-                    watch = _Watch()
-                    job = _submit(executor, call, point)
-                    running[job] = (point, watch)
-                    job.add_done_callback(watch.stop)
-                if not running:
-                    stopped_by = over() or stopped_by
-                    break
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                halted, errors = False, []
-                for job in done:
-                    try:  # what one job or callback has done wrong does not keep the others from being told
-                        failure = job.exception()
-                        if failure is not None and not isinstance(failure, caught):
-                            if isinstance(failure, TypeError) and (note := describe_call(f, optimizer.space)):
-                                failure.add_note(note)
-                            raise failure
-                        point, watch = running.pop(job)
-                        halted |= finish(point, _value(job), watch)
-                        if stop is not None and begun <= searches and last == budget and may_stop(stop, optimizer):
-                            searches, last, stopped_by = begun, begun + confirm, "rule"
-                    except Exception as error:
-                        errors.append(error)
-                if errors:
-                    raise errors[0]
-                if halted:
-                    stopped_by = "callback"
-                    break
-        except KeyboardInterrupt:
-            stopped_by = "interrupt"
-        except BaseException as error:  # SystemExit too
-            error.optimizer = optimizer  # type: ignore[attr-defined]
-            raise
-        finally:
-            for job in running:
-                job.cancel()
-            for point in optimizer.pending[waiting:]:
-                optimizer.withdraw(point)
+def _run(terms: Terms, optimizer: Optimizer) -> Result:
+    """Run the loop, and say what it has found."""
+    begin, told = time.monotonic(), len(optimizer.observations)
+    stopped_by = Loop(terms, optimizer).go()
     try:
         recommendation = _recommendation(optimizer)
     except KeyboardInterrupt:  # whoever wants it can ask the optimizer
@@ -378,90 +264,6 @@ def _check_options(direction: str, options: Mapping[str, Any]) -> None:
             meant = ARGUMENTS.get(name) or nearest(name, known)
             remedy = f"use {meant}" if meant else f"its arguments are {', '.join(known)}"
             raise InvalidInputError(f"infgp.{direction} has no argument {name!r}; {remedy}.")
-
-
-def _callbacks(given: Callback | Sequence[Callback]) -> tuple[Callback, ...]:
-    """Callbacks one by one, or raise."""
-    found: tuple[Any, ...] = (given,) if callable(given) or not isinstance(given, Iterable) else tuple(given)
-    if not all(map(callable, found)):
-        raise InvalidInputError(
-            "callbacks must be a function of the optimizer and the latest observation, or a list of such functions, "
-            f"but got {given!r}."
-        )
-    return found
-
-
-def _exceptions(given: type[Exception] | Sequence[type[Exception]]) -> tuple[type[Exception], ...]:
-    """Exception types one by one, or raise."""
-    found: tuple[Any, ...] = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
-    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in found):
-        raise InvalidInputError(
-            f"catch must be an exception type such as ValueError, or a list of exception types, but got {given!r}."
-        )
-    return found
-
-
-def _workers(executor: Executor | None, n_workers: int | None) -> int:
-    if executor is None:
-        if n_workers is not None:
-            raise InvalidInputError(
-                f"n_workers={n_workers!r} is for an executor, and there is none; add an executor of "
-                "concurrent.futures, such as executor=ThreadPoolExecutor(4)."
-            )
-        return 1
-    if not callable(getattr(executor, "submit", None)):
-        raise InvalidInputError(f"executor must be an executor of concurrent.futures, or None, but got {executor!r}.")
-    if n_workers is not None:
-        return check_int("n_workers", n_workers, 1)
-    return check_int("n_workers", getattr(executor, "_max_workers", 1), 1)
-
-
-@dataclass
-class _Watch:
-    """Measures the time from when an evaluation is handed on to when it ends."""
-
-    begun: float = field(default_factory=time.monotonic)
-    ended: float | None = None
-
-    def stop(self, _: object) -> None:
-        self.ended = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """Time until the end, or until now; a future is done a moment before it says so to those who have asked."""
-        return (time.monotonic() if self.ended is None else self.ended) - self.begun
-
-
-def _submit(executor: Executor | None, call: Callable[[Point], float | None], point: Point) -> Future[float | None]:
-    point = dict(point)  # whatever `f` does to it
-    if executor is not None:
-        return executor.submit(call, point)
-    job: Future[float | None] = Future()
-    try:
-        job.set_result(call(point))
-    except Exception as error:
-        job.set_exception(error)
-    return job
-
-
-def _value(job: Future[float | None]) -> float | None:
-    """The reward, or None for an exception that counts as a failed evaluation."""
-    error = job.exception()
-    if error is None:
-        return job.result()
-    logger.warning("An evaluation failed: %r", error)
-    return None
-
-
-def _so_far(optimizer: Optimizer) -> str:
-    """The best expected reward so far, once the design is finished; nothing where the model fails."""
-    told, done = optimizer.counts
-    if told < optimizer.n_initial or not done:
-        return ""
-    try:
-        return str(optimizer.best_expected())
-    except (ArithmeticError, np.linalg.LinAlgError):
-        return ""
 
 
 def _recommendation(optimizer: Optimizer) -> Recommendation | None:

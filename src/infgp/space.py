@@ -11,7 +11,8 @@ import numpy as np
 
 from infgp.errors import InvalidInputError, check_int
 from infgp.habits import nearest
-from infgp.parameters import Choice, Float, Identity, Int, Parameter, ParameterBase, Scalar, identity, is_number
+from infgp.parameterbase import Identity, ParameterBase, Scalar, identity, is_number
+from infgp.parameters import Choice, Float, Int, Parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from optuna.trial import TrialState
 
-from infgp.app.launch import counts
+from infgp.app.study import counts
 from infgp.bench.provenance import commit
 from tests.app import hostile
 from tests.app.crew import crew, trials_of

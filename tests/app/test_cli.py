@@ -18,11 +18,25 @@ def test_demo(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_missing_extra_is_named(tmp_path):
-    code = "import sys; sys.modules['matplotlib'] = None; from infgp.app.cli import main; sys.exit(main(['demo']))"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=tmp_path)
+def without_matplotlib(folder, *arguments):
+    hide = "import importlib.util as u, sys; sys.modules['matplotlib'] = None; u.find_spec = lambda name: None; "
+    code = f"{hide}from infgp.app.cli import main; sys.exit(main({list(arguments)}))"
+    return subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=folder)
+
+
+def test_a_picture_that_is_asked_for_needs_its_extra(tmp_path):
+    done = without_matplotlib(tmp_path, "demo", "--out", "x.png")
     assert done.returncode == 1
+    assert done.stdout == ""
     assert "pip install 'infgp[plot]'" in done.stderr
+
+
+def test_the_demo_runs_without_extras(tmp_path):
+    """It is the first thing that a newcomer tries."""
+    done = without_matplotlib(tmp_path, "demo", "--budget", "8")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("recommends") == 2
+    assert done.stdout.endswith("For a picture of both, run: pip install 'infgp[plot]'\n")
 
 
 def test_demo_refuses_a_tiny_budget(capsys):

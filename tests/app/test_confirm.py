@@ -10,7 +10,7 @@ from optuna.trial import TrialState
 from infgp import Choice, Float, Int, InvalidInputError, Optimizer
 from infgp.app.cli import main
 from infgp.app.confirm import space_of
-from infgp.app.launch import SPACE_KEPT
+from infgp.app.study import SPACE_KEPT
 from infgp.space import Space
 
 URL = "sqlite:///study.db"

@@ -13,8 +13,8 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from infgp.app.cli import main
-from infgp.app.launch import INSTEAD_OF
 from infgp.app.storage import UTC, Plan, StorageError, _prepare, open_study
+from infgp.app.study import INSTEAD_OF
 from infgp.optuna import distributions
 from infgp.space import Float, Space
 from tests.app.crew import crew, fresh, trials_of

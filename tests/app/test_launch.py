@@ -15,11 +15,12 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from infgp.app.cli import main
-from infgp.app.launch import ERROR, INSTEAD_OF, Progress, _Run, _signals, counts
+from infgp.app.launch import Progress, _Run, _signals
 from infgp.app.live import _Lines, conclude
 from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, hide_password, name_of, open_study
+from infgp.app.study import ERROR, INSTEAD_OF, counts
 from infgp.app.workers import Answer
 from infgp.optuna import BEST_EXPECTED, InfGPSampler, distributions
 

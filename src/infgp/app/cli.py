@@ -12,60 +12,17 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
-
-import numpy as np
+from typing import Any, NoReturn
 
 from infgp.app import report as asking
 from infgp.app.objective import NO_PRESET
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
-from infgp.errors import InfGPError, InvalidInputError, check_int, require
+from infgp.errors import InfGPError, InvalidInputError, require
 from infgp.predict.functionals import OUTLIERS
 from infgp.printing import printable
 from infgp.search.presets import PRESETS
 from infgp.search.proposal import DEFAULT_GOAL, GOALS
-
-
-def demo(out: str, seed: int, budget: int) -> None:
-    """Optimize the demo's function with one GP and with the ∞-GP, print how they fare, write the picture."""
-    check_int("--budget", budget, 8)
-    check_int("--seed", seed, 0)
-    _check_picture(out)
-    from infgp.app import demo as task
-    from infgp.plot import compare_runs
-
-    best = task.best_expected()
-    print(f"A function with four peaks; {budget} noisy rewards, one in eight off by ten times the function's range.")
-    runs = [task.run(name, budget, seed, print) for name in task.CONTESTANTS]
-    print(f"The best expected reward is {best:.3f}.")
-    for r in runs:
-        expected = float(task.truth(np.array(r.recommendation.point["x"])))
-        luckiest = int(np.argmax(r.y))
-        print(
-            f"  {r.name:>6} recommends x = {r.recommendation.point['x']:.2f}, whose expected reward is {expected:.3f} "
-            f"(it believes {r.recommendation.mean:.2f} ± {r.recommendation.std:.2f}); cumulative regret "
-            f"{r.regret.sum():.1f}; its luckiest reward was {r.y[luckiest]:.1f} at x = {r.x[luckiest]:.2f}"
-        )
-    grid = task.grid()
-    compare_runs(out, runs, (grid, task.truth(grid)))
-    print(f"Picture: {out}")
-
-
-def _check_picture(out: str) -> None:
-    """Raise unless a picture can be written there, before any work is done for it."""
-    figures = require("matplotlib.figure", "plot")
-    known = figures.Figure().canvas.get_supported_filetypes()
-    folder, suffix = os.path.dirname(out) or ".", os.path.splitext(out)[1].lstrip(".").lower()
-    if suffix and suffix not in known:
-        raise InvalidInputError(
-            f"--out {out} is no kind of picture that can be written; use one of {', '.join(known)}."
-        )
-    if not os.path.isdir(folder):
-        raise InvalidInputError(f"--out {out} is in a folder that does not exist; make {folder}, or name another.")
-    if os.path.isdir(out) or not os.access(out if os.path.exists(out) else folder, os.W_OK):
-        raise InvalidInputError(f"--out {out} cannot be written to; name another file.")
-
 
 RUN_HELP = """\
 Find the input with the best expected reward of a noisy function, or with another best objective (--objective).
@@ -364,66 +321,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _act(arguments: Sequence[str] | None) -> int:
-    """Do what the arguments say: the exit code."""
+def _parser() -> Parser:
+    """All commands with their arguments."""
     from infgp import __version__
 
     parser = Parser(prog="infgp", description="Bayesian optimization when rewards misbehave.")
     parser.add_argument("--version", action="version", version=f"infgp {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo_parser = commands.add_parser(
-        "demo", help="optimize a function whose rewards have outliers, with one GP and with the ∞-GP"
-    )
-    demo_parser.add_argument("--out", default="infgp-demo.png", help="picture to write (default: %(default)s)")
-    demo_parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
-    demo_parser.add_argument("--budget", type=int, default=50, help="evaluations for each (default: %(default)s)")
-    add_run(
-        commands.add_parser(
-            "run",
-            help="optimize a function of yours; stored as it happens, on any number of machines",
-            description=RUN_HELP,
-            epilog=RUN_EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    add_confirm(
-        commands.add_parser(
-            "confirm",
-            help="evaluate the best points of a finished study again, to find out which is best",
-            description=CONFIRM_HELP,
-            epilog=CONFIRM_EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    asking.add_report(
-        commands.add_parser(
-            "report",
-            help="write what is known of a study to one HTML file",
-            description=asking.REPORT_HELP,
-            epilog=asking.REPORT_EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    asking.add_recommend(
-        commands.add_parser(
-            "recommend", help="print what a study recommends, and why", description=asking.RECOMMEND_HELP
-        )
-    )
-    asking.add_explain(
-        commands.add_parser(
-            "explain", help="print what is believed of one trial, and why", description=asking.EXPLAIN_HELP
-        )
-    )
-    bench.add_arguments(
-        commands.add_parser(
-            "bench",
-            help="run the paper's experiments; draw its figures and tables",
-            description=bench.HELP,
-            epilog=bench.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    options = parser.parse_args(arguments)
+    as_written = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+
+    def command(name: str, summary: str, **texts: Any) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=summary, **texts)
+
+    demo = command("demo", "optimize a function whose rewards have outliers, with one GP and with the ∞-GP")
+    demo.add_argument("--out", help="picture to write (default: infgp-demo.png, if infgp[plot] is there)")
+    demo.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    demo.add_argument("--budget", type=int, default=50, help="evaluations for each (default: %(default)s)")
+    summary = "optimize a function of yours; stored as it happens, on any number of machines"
+    add_run(command("run", summary, description=RUN_HELP, epilog=RUN_EXAMPLES, **as_written))
+    summary = "evaluate the best points of a finished study again, to find out which is best"
+    add_confirm(command("confirm", summary, description=CONFIRM_HELP, epilog=CONFIRM_EXAMPLES, **as_written))
+    summary, texts = "write what is known of a study to one HTML file", (asking.REPORT_HELP, asking.REPORT_EXAMPLES)
+    asking.add_report(command("report", summary, description=texts[0], epilog=texts[1], **as_written))
+    summary = "print what a study recommends, and why"
+    asking.add_recommend(command("recommend", summary, description=asking.RECOMMEND_HELP))
+    summary = "print what is believed of one trial, and why"
+    asking.add_explain(command("explain", summary, description=asking.EXPLAIN_HELP))
+    summary = "run the paper's experiments; draw its figures and tables"
+    bench.add_arguments(command("bench", summary, description=bench.HELP, epilog=bench.EXAMPLES, **as_written))
+    return parser
+
+
+def _act(arguments: Sequence[str] | None) -> int:
+    """Do what the arguments say: the exit code."""
+    options = _parser().parse_args(arguments)
     try:
         if options.command == "confirm" and os.path.isfile(options.study):
             return confirm_saved(options)
@@ -433,7 +364,9 @@ def _act(arguments: Sequence[str] | None) -> int:
             return bench.act(options)
         if options.command in ASK:
             return ask(options)
-        demo(options.out, options.seed, options.budget)
+        from infgp.app import demo
+
+        demo.show(options.out, options.seed, options.budget)
     except InfGPError as error:
         print(f"infgp: {error}", file=sys.stderr)
         return 1

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from infgp.app.launch import SPACE_KEPT, counts
 from infgp.app.spacefile import read_space
 from infgp.app.storage import Plan, load_study
+from infgp.app.study import SPACE_KEPT, counts
 from infgp.app.text import shorten
 from infgp.app.workers import EvaluationError, find_function
 from infgp.errors import InfGPError, InvalidInputError, check_int

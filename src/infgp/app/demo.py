@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.errors import InvalidInputError, check_int, require
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Recommendation
 from infgp.space import Float
@@ -19,6 +22,8 @@ LOW = 0.0
 #: Largest input of the demo's function.
 HIGH = 10.0
 SPACE = {"x": Float(LOW, HIGH)}
+#: The picture that is written unless another is named.
+PICTURE = "infgp-demo.png"
 #: What each optimizer is made with. The story is one of measurements that are wrong now and then.
 CONTESTANTS: dict[str, dict[str, Any]] = {"one GP": {"surfaces": 1}, "∞-GP": {"outliers": "ignore"}}
 
@@ -89,3 +94,59 @@ def run(name: str, budget: int, seed: int, say: Callable[[str], object]) -> Demo
     mean, std = optimizer.predict([{"x": float(v)} for v in grid()])
     say(f"  {name:>6}: {time.perf_counter() - begin:.1f} s")
     return DemoRun(name, x, y, best - truth(x), final, mean, std)
+
+
+def show(out: str | None, seed: int, budget: int) -> None:
+    """Optimize the function with one GP and with the ∞-GP, print how they fare, and write a picture.
+
+    Parameters
+    ----------
+    out : str or None
+        File of the picture. With None it is `PICTURE`, and where Matplotlib is missing there is none.
+    seed, budget : int
+        The random seed, and evaluations for each.
+    """
+    check_int("--budget", budget, 8)
+    check_int("--seed", seed, 0)
+    draws = out is not None or importlib.util.find_spec("matplotlib") is not None
+    picture = out if out is not None else PICTURE
+    if draws:
+        _check_picture(picture)
+    print(f"A function with four peaks; {budget} noisy rewards, one in eight off by ten times the function's range.")
+    runs = [run(name, budget, seed, print) for name in CONTESTANTS]
+    print(f"The best expected reward is {best_expected():.3f}.")
+    for r in runs:
+        print(_summary(r))
+    if not draws:
+        print("For a picture of both, run: pip install 'infgp[plot]'")
+        return
+    from infgp.plot import compare_runs
+
+    compare_runs(picture, runs, (grid(), truth(grid())))
+    print(f"Picture: {picture}")
+
+
+def _summary(done: DemoRun) -> str:
+    """What a run recommends, and what it believed and saw."""
+    found, luckiest = done.recommendation, int(np.argmax(done.y))
+    expected = float(truth(np.array(found.point["x"])))
+    return (
+        f"  {done.name:>6} recommends x = {found.point['x']:.2f}, whose expected reward is {expected:.3f} "
+        f"(it believes {found.mean:.2f} ± {found.std:.2f}); cumulative regret {done.regret.sum():.1f}; "
+        f"its luckiest reward was {done.y[luckiest]:.1f} at x = {done.x[luckiest]:.2f}"
+    )
+
+
+def _check_picture(out: str) -> None:
+    """Raise unless a picture can be written there, before any work is done for it."""
+    figures = require("matplotlib.figure", "plot")
+    known = figures.Figure().canvas.get_supported_filetypes()
+    folder, suffix = os.path.dirname(out) or ".", os.path.splitext(out)[1].lstrip(".").lower()
+    if suffix and suffix not in known:
+        raise InvalidInputError(
+            f"--out {out} is no kind of picture that can be written; use one of {', '.join(known)}."
+        )
+    if not os.path.isdir(folder):
+        raise InvalidInputError(f"--out {out} is in a folder that does not exist; make {folder}, or name another.")
+    if os.path.isdir(out) or not os.access(out if os.path.exists(out) else folder, os.W_OK):
+        raise InvalidInputError(f"--out {out} cannot be written to; name another file.")

@@ -7,12 +7,11 @@ slow ones by Optuna's heartbeat. Workers never see the storage, and no message s
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,6 +27,7 @@ from infgp.app.storage import (
     open_study,
     reason,
 )
+from infgp.app.study import abandon, check_study, counts, foreign, keep_space, store
 from infgp.app.text import shorten
 from infgp.app.workers import Answer, EvaluationError, Worker, wait_for
 from infgp.errors import InfGPError, InvalidInputError, check_int, check_positive, require
@@ -47,17 +47,8 @@ GLANCE = 0.5
 TOGETHER = 0.2
 #: Workers in a row that a signal may kill while they start, before the run gives up.
 STARTS = 3
-#: User attribute of a trial: why it failed.
-ERROR = "infgp:error"
-#: User attribute of a trial that was added to hold a value: the number of the trial that the value belongs to, which
-#: another run had given up while it was still being evaluated.
-INSTEAD_OF = "infgp:instead_of"
 #: User attribute of a study that has stopped: the values of --until-regret and --probability that it has reached.
 ENOUGH = "infgp:regret_below"
-#: User attribute of a study whose space has conditions, which its trials do not tell: the space, in JSON.
-SPACE_KEPT = "infgp:space"
-#: Largest number of characters of a space that a study keeps; MySQL holds 65 535 bytes.
-LARGEST_KEPT = 60_000
 
 
 class Interrupted(InfGPError):  # noqa: N818 - no error
@@ -198,73 +189,21 @@ class _Run:
 
     def go(self) -> None:
         try:
-            self._patiently(self._check)
-            self._patiently(self._keep_space)
+            self._patiently(lambda: check_study(self.study, self.plan, self.space, self.ours))
+            self._patiently(lambda: keep_space(self.study, self.space))
             self._loop()
         finally:
             for worker in (*self.starting, *self.idle, *self.evaluating):
                 worker.stop()
             for trial in self.evaluating.values():
-                self._abandon(trial)
-
-    def _check(self) -> None:
-        """Raise unless the study is one to go on with."""
-        name, wanted = self.plan.name, "minimize" if self.plan.minimize else "maximize"
-        made = [direction.name.lower() for direction in self.study.directions]
-        if len(made) > 1:
-            raise InvalidInputError(f"The study {name!r} has {len(made)} objectives; choose another --study.")
-        if made[0] != wanted:
-            remedy = "leave out" if self.plan.minimize else "add"
-            raise InvalidInputError(
-                f"The study {name!r} was made to {made[0]}; {remedy} --minimize, or choose another --study."
-            )
-        foreign = self._foreign(self.study.get_trials(deepcopy=False))
-        if foreign is not None:
-            raise InvalidInputError(foreign)
-
-    def _keep_space(self) -> None:
-        """Have the study keep a space with conditions, so that others can go on with it."""
-        text = json.dumps(self.space.to_json())
-        if self.space.conditional and len(text) <= LARGEST_KEPT and self.study.user_attrs.get(SPACE_KEPT) != text:
-            self.study.set_user_attr(SPACE_KEPT, text)
-
-    def _foreign(self, trials: list[FrozenTrial]) -> str | None:
-        """What is wrong with the first trial whose parameters are not those of the space file, if there is one.
-
-        A trial that has just begun may lack parameters, and so may one that was lost then; neither counts.
-        """
-        from optuna.distributions import check_distribution_compatibility
-
-        from infgp.optuna import distributions
-
-        space, name, remedy = distributions(self.space), self.plan.name, "mend it, or choose another --study."
-        for trial in trials:
-            if trial.number in self.ours:
-                continue
-            has = trial.distributions
-            wanted = _applicable(self.space, trial.params)
-            if has.keys() - space.keys() or (counts(trial) and wanted != has.keys()):
-                return (
-                    f"The study {name!r} has trials with the parameters {_names(has)}, the space file "
-                    f"{self.plan.space} has {_names(wanted)}; {remedy}"
-                )
-            for parameter, distribution in has.items():
-                try:
-                    check_distribution_compatibility(distribution, space[parameter])
-                except ValueError:
-                    return (
-                        f"The study {name!r} knows {parameter!r} as {shorten(str(distribution))}, the space file "
-                        f"{self.plan.space} has {shorten(str(space[parameter]))}; {remedy}"
-                    )
-            if trial.state.is_finished():
-                self.ours.add(trial.number)
-        return None
+                abandon(self.storage, trial)
 
     def _loop(self) -> None:
         while len(self.signals) < 2:
             self._patiently(self._beat)
             trials = self._patiently(lambda: self.study.get_trials(deepcopy=False))
-            self.error = self.error or self._foreign(trials)  # another run may have begun with another space file
+            # Another run may have begun with another space file.
+            self.error = self.error or foreign(trials, self.plan, self.space, self.ours)
             done = sum(map(counts, trials))
             running = sum(t.state.name == "RUNNING" for t in trials)
             over = done >= self.plan.trials or self._late() or self._enough(done)
@@ -386,7 +325,7 @@ class _Run:
                 continue
         stored = self.storage.get_trial(trial._trial_id).params
         if stored != trial.params:  # MySQL may take "a" and "A" for one name, and keep the first
-            self._abandon(trial)
+            abandon(self.storage, trial)
             raise StorageError(
                 f"The {name_of(self.plan.storage)} has {_short(stored)} for the point {_short(trial.params)}; "
                 "rename parameters whose names differ in capitals or accents only."
@@ -406,11 +345,11 @@ class _Run:
             self._show()  # ends the run if nobody reads any more, which may be why a function that prints has failed
             answer = replace(answer, error=_fit(self.plan, answer.error))
         if answer.killed and self._interrupted():
-            self._abandon(trial)
+            abandon(self.storage, trial)
         elif answer.error is None or answer.late or self.plan.keep_going:
             self._report(trial, answer)
         else:
-            self._abandon(trial, answer.error)
+            abandon(self.storage, trial, answer.error)
             self.error = self.error or (
                 f"{self.plan.function} failed at {_short(trial.params)}: {answer.error}. The other trials are in the "
                 f"study {self.plan.name!r}; mend the function and run again, or add --keep-going to count such a point "
@@ -433,54 +372,11 @@ class _Run:
         value = answer.value
         failed = value is None or math.isnan(value)
         try:
-            stored = self._patiently(lambda: self._store(trial, None if failed else value, answer.error))
+            told = None if failed else value
+            stored = self._patiently(lambda: store(self.study, self.storage, trial, told, answer.error))
         except StorageError as error:
             raise StorageError(f"{error} Not stored: value {value!r} at {_short(trial.params)}.") from None
         self.listen(Progress([], len(self.evaluating), self.plan.trials, finished=stored))
-
-    def _store(self, trial: Trial, value: float | None, error: str | None) -> FrozenTrial:
-        """The trial that holds the outcome: this one, or another where a run has taken this one for dead."""
-        from optuna.exceptions import UpdateFinishedTrialError
-        from optuna.trial import TrialState, create_trial
-
-        try:
-            if error is not None:
-                trial.set_user_attr(ERROR, error)
-            if value is None:
-                self.study.tell(trial.number, state=TrialState.FAIL)
-            else:
-                self.study.tell(trial.number, value)
-        except (UpdateFinishedTrialError, ValueError):
-            stored = self.storage.get_trial(trial._trial_id)
-            if not stored.state.is_finished():
-                raise
-            if value is None or stored.value == value:
-                return stored
-            if not self._instead_of(trial.number):
-                attributes = {INSTEAD_OF: trial.number}
-                self.study.add_trial(
-                    create_trial(
-                        params=stored.params, distributions=stored.distributions, value=value, user_attrs=attributes
-                    )
-                )
-            return self._instead_of(trial.number)[0]
-        return self.storage.get_trial(trial._trial_id)
-
-    def _instead_of(self, number: int) -> list[FrozenTrial]:
-        return [t for t in self.study.get_trials(deepcopy=False) if t.user_attrs.get(INSTEAD_OF) == number]
-
-    def _abandon(self, trial: Trial, error: str | None = None) -> None:
-        """Give a trial up: neither a value nor a failure of the point. Where even that fails, its heartbeat ends."""
-        from optuna.exceptions import OptunaError
-        from optuna.trial import TrialState
-        from sqlalchemy.exc import SQLAlchemyError
-
-        try:
-            if error is not None:
-                trial.set_user_attr(ERROR, error)
-            self.storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
-        except (OptunaError, SQLAlchemyError):
-            pass
 
     def _beat(self) -> None:
         """Show that our trials are alive, and fail those whose run is not.
@@ -532,15 +428,6 @@ class _Run:
             pause = min(2.0 * pause, 2.0)
 
 
-def counts(trial: FrozenTrial) -> bool:
-    """Whether a trial counts towards the number asked for: it completed, was pruned, or its point failed."""
-    from infgp.optuna import FAILED
-
-    return trial.state.name in ("COMPLETE", "PRUNED") or (
-        trial.state.name == "FAIL" and bool(trial.system_attrs.get(FAILED))
-    )
-
-
 @contextmanager
 def _signals() -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM are noted, not raised: no write to the storage is torn apart."""
@@ -551,15 +438,6 @@ def _signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _applicable(space: Space, params: dict[str, Any]) -> set[str]:
-    """Names of the parameters that apply to a trial."""
-    return set(space.assemble(lambda name, _: params.get(name)))
-
-
-def _names(parameters: Iterable[str]) -> str:
-    return shorten(", ".join(map(repr, sorted(parameters)))) or "none"
 
 
 def _short(point: Point | dict[str, Any]) -> str:

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from infgp.app.launch import ERROR, Listener, Progress, counts
+from infgp.app.launch import Listener, Progress
 from infgp.app.storage import Plan
+from infgp.app.study import ERROR, counts
 from infgp.app.text import shorten
 from infgp.app.workers import EvaluationError
 from infgp.errors import InfGPError, require
@@ -67,9 +68,10 @@ class _Lines:
             self._done = sum(map(counts, progress.trials))
         if progress.finished is not None:
             self._done += counts(progress.finished)
-            number, cells = progress.finished.number, _cells(progress.finished)
+            number, (value, off, point) = progress.finished.number, _cells(progress.finished)
+            apart = f" (off surface {off})" if off else ""
             best = _so_far([progress.finished])
-            print(f"[{self._done}/{self._plan.trials}] trial {number}: {' '.join(cells)}{best}", flush=True)
+            print(f"[{self._done}/{self._plan.trials}] trial {number}: {value}{apart} {point}{best}", flush=True)
             return  # the note is as before
         if progress.note and progress.note != self._note:
             print(f"({progress.note})", flush=True)
