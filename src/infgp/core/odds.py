@@ -224,13 +224,17 @@ def log_tilt(labels: Any, odds: Any) -> float:
 @jit()
 def seat_all(labels: Any, odds: Any, shares: Any, counts: Any, norms: Any) -> None:
     """Fill in, for the p-th observation and each label: Σ_q F_pq [z_q = l], n_l, and the sum over labels."""
+    top = 0
+    for p in range(labels.size):
+        if labels[p] >= top:
+            top = labels[p] + 1
     for p in range(labels.size):
         for q in range(p):
             label = labels[odds.order[q]]
             shares[p, label] += odds.follow[p, q]
             counts[p, label] += 1.0
         norms[p] = 0.0
-        for label in range(labels.max() + 1):
+        for label in range(top):
             norms[p] += at_least(shares[p, label], counts[p, label], p)
 
 

@@ -98,12 +98,13 @@ def spanning_tree(x: Any) -> Any:
     array([0, 2, 0, 1])
     """
     n = x.shape[0]
-    parent, gaps, left = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.ones(n, dtype=np.bool_)
-    last = 0
+    parent, gaps, last = np.empty(n, dtype=np.int64), np.empty(n), 0
+    for i in range(n):
+        parent[i], gaps[i] = 0, np.inf
     for _ in range(n - 1):
-        left[last], best = False, -1
+        gaps[last], best = -1.0, -1  # it is in the tree
         for i in range(n):
-            if left[i]:
+            if gaps[i] >= 0.0:
                 gap = 0.0
                 for c in range(x.shape[1]):
                     gap += (x[i, c] - x[last, c]) ** 2
@@ -115,30 +116,20 @@ def spanning_tree(x: Any) -> Any:
     return parent
 
 
-@jit()
 def mutual(chosen: Any, parent: Any) -> Any:
     """Neighbours of each point, padded with −1: points that one of the two has chosen, or is the parent of."""
     n, k = chosen.shape[0], chosen.shape[1] - 1
+    own = np.arange(n)
+    others = chosen != own[:, None]
+    i, q = np.nonzero(others & (np.cumsum(others, axis=1) <= k))
     tied = np.zeros((n, n), dtype=np.bool_)
-    for i in range(n):
-        left = k
-        for q in range(k + 1):
-            j = chosen[i, q]
-            if j != i and left > 0:
-                tied[i, j], tied[j, i] = True, True
-                left -= 1
-        if parent[i] != i:
-            tied[i, parent[i]], tied[parent[i], i] = True, True
-    width = 0
-    for i in range(n):
-        width = max(width, tied[i].sum())
-    out = np.full((n, width), -1, dtype=np.int64)
-    for i in range(n):
-        at = 0
-        for j in range(n):
-            if tied[i, j]:
-                out[i, at] = j
-                at += 1
+    tied[i, chosen[i, q]] = True
+    tied[own, parent] = True
+    tied |= tied.T
+    tied[own, own] = False
+    degrees = tied.sum(axis=1)
+    out = np.full((n, degrees.max(initial=0)), -1, dtype=np.int64)
+    out[np.arange(out.shape[1]) < degrees[:, None]] = np.nonzero(tied)[1]
     return out
 
 

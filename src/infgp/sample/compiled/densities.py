@@ -141,13 +141,24 @@ def mirror(a: Any) -> None:
 
 
 @jit(fastmath=FAST)
-def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
-    """Lower triangle of σ² ρ for the rows of x. Kernel 0 is the squared exponential, 1 Matérn-5/2."""
+def fill_lower(kernel: int, rougher: float, x: Any, phi: Any, sigma2: float, out: Any) -> None:
+    """Lower triangle of σ² ρ for the rows of x, with the length-scales of φ divided by `rougher`; 0 is for flat ones.
+
+    Kernel 0 is the squared exponential, 1 Matérn-5/2. The further noise of a flat surface counts as a part of σ² ρ, on
+    the diagonal. The diagonal is then σ² for every grade, and τ² + v is the noise that is added to it, as for the other
+    grades.
+    """
     n, d = x.shape
+    if rougher == 0.0:
+        for i in range(n):
+            for j in range(i):
+                out[i, j] = CONSTANT * sigma2
+            out[i, i] = sigma2
+        return
     z, factor, scratch = np.empty((d, n)), np.empty(n), np.empty(n)
     scale = 1.0 if kernel == 0 else 10.0
     for k in range(d):
-        root = math.sqrt(scale * phi[k])
+        root = rougher * math.sqrt(scale * phi[k])
         for i in range(n):
             z[k, i] = root * x[i, k]
     for i in range(n):
@@ -171,25 +182,16 @@ def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
 
 
 @jit()
-def fill_graded(kernel: int, grade: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
-    """Lower triangle of σ² ρ of a surface of this grade for the rows of x, with the shared φ.
-
-    The further noise of a flat surface counts as a part of σ² ρ, on the diagonal. The diagonal is then σ² for every
-    grade, and τ² + v is the noise that is added to it, as for the other grades.
-    """
+def rougher_by(grade: int) -> float:
+    """What the length-scales of a surface of this grade are divided by; 0 for a flat one."""
     if grade == FLAT:
-        for i in range(x.shape[0]):
-            for j in range(i):
-                out[i, j] = CONSTANT * sigma2
-            out[i, i] = sigma2
-    else:
-        fill_lower(kernel, ROUGHER**grade * x, phi, sigma2, out)
+        return 0.0
+    return ROUGHER**grade
 
 
-@jit()
 def fill_covariance(kernel: int, grade: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
     """σ² ρ of a surface of this grade for the rows of x."""
-    fill_graded(kernel, grade, x, phi, sigma2, out)
+    fill_lower(kernel, rougher_by(grade), x, phi, sigma2, out)
     mirror(out)
 
 
@@ -269,7 +271,7 @@ def fill_blocks(kernel: int, x: Any, grade: Any, starts: Any, phi: Any, out: Any
     at = 0
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
-        fill_graded(kernel, grade[lo], x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
+        fill_lower(kernel, rougher_by(grade[lo]), x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
         at += m * m
 
 
