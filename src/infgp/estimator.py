@@ -30,6 +30,7 @@ from infgp.predict.leftout import all_but_one, log_densities
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
+from infgp.sample.threads import Ticks, side_by_side
 from infgp.sample.truncated import grid_factors
 
 #: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
@@ -221,10 +222,12 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
-            run = self._runner(data, model, on_sweep)
+            ticks = Ticks(on_sweep)
+            run = self._runner(data, model, ticks)
             rngs = _generator(self.random_state).spawn(self.n_chains)
             starts = self._starts(x, rewards, noise, units, model)
-            chains = [replace(run(rng, start), units=units) for rng, start in zip(rngs, starts, strict=True)]
+            runs = [partial(run, rng, start) for rng, start in zip(rngs, starts, strict=True)]
+            chains = [replace(draws, units=units) for draws in side_by_side(runs, data.y.size, ticks)]
         self._keep(probe, x, rewards, noise, data, model, units, chains)
         self._warn()
         return self

@@ -48,7 +48,7 @@ class Announcement(event.Listener):
         self.made = True
         kept = dispatcher.stats.cache_path is not None
         compiling.warning(
-            "infgp compiles its inner loops, which takes about half a minute. %s",
+            "infgp compiles its inner loops, which takes about a quarter of a minute. %s",
             "The next run loads them from disk."
             if kept
             else "Every process does, unless NUMBA_CACHE_DIR names a folder that can be written to.",
@@ -79,14 +79,16 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     >>> twice(21)
     42
     """
+    # Other threads run meanwhile; and nobody calls our functions from C.
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            return njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+            return njit(cache=True, **options)(function)
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
             logger.info("Compiled code is not kept (%s); let NUMBA_CACHE_DIR name a folder to keep it in.", error)
-            return njit(no_cfunc_wrapper=True, **options)(function)
+            return njit(**options)(function)
 
     return decorate

@@ -194,7 +194,8 @@ def at_least(share: float, count: float, seated: int) -> float:
     """Σ_q F_pq [z_q = l], but at least the floor; 0 for a surface without members."""
     if count < 0.5:
         return 0.0
-    return max(share, FLOOR * count / seated)
+    least = FLOOR * count / seated
+    return least if least > share else share
 
 
 @jit()
@@ -204,7 +205,8 @@ def log_tilt(labels: Any, odds: Any) -> float:
     if odds.follow.shape[0] == 0:
         return 0.0
     for i in range(n):
-        top = max(top, labels[i] + 1)
+        if labels[i] >= top:
+            top = labels[i] + 1
     counts, shares = np.zeros(top), np.empty(top)
     for p in range(n):
         own = labels[odds.order[p]]

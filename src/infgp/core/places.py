@@ -76,7 +76,8 @@ def nearest(x: Any, at: Any, k: int) -> Any:
                 gap += (x[i, c] - at[p, c]) ** 2
             if held == k and not gap < gaps[held - 1]:
                 continue
-            held = min(held + 1, k)
+            if held < k:
+                held += 1
             q = held - 1
             while q > 0 and gaps[q - 1] > gap:
                 gaps[q], out[p, q] = gaps[q - 1], out[p, q - 1]
@@ -167,7 +168,7 @@ def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
         return 0.0
     log_local = math.log(local) + places.gain * size - math.lgamma(size) - places.price * cut
     log_global = math.log1p(-local)
-    top = max(log_local, log_global)
+    top = log_global if log_global > log_local else log_local
     value: float = top + math.log(math.exp(log_local - top) + math.exp(log_global - top))
     return value
 
@@ -180,7 +181,8 @@ def log_cohesion_ratios(labels: Any, who: Any, places: Any, local: float) -> Any
     """
     top, k = 0, who.shape[1]
     for i in range(labels.size):
-        top = max(top, labels[i] + 1)
+        if labels[i] >= top:
+            top = labels[i] + 1
     sizes, shares = np.zeros(top + 1, dtype=np.int64), np.empty((top + 1, k + 1))
     for i in range(labels.size):
         sizes[labels[i]] += 1

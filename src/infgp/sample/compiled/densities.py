@@ -65,7 +65,8 @@ def log_total(log_p: Any) -> float:
     """log Σ exp(log_p)."""
     best, total = -np.inf, 0.0
     for k in range(log_p.size):
-        best = max(best, log_p[k])
+        if log_p[k] > best:
+            best = log_p[k]
     for k in range(log_p.size):
         total += math.exp(log_p[k] - best)
     return best + math.log(total)
@@ -76,7 +77,8 @@ def pick(log_p: Any, size: int, uniform: float, otherwise: int) -> int:
     """An index below `size` with probability proportional to exp(log_p); `otherwise` if rounding leaves none."""
     best = -np.inf
     for label in range(size):
-        best = max(best, log_p[label])
+        if log_p[label] > best:
+            best = log_p[label]
     total = 0.0
     for label in range(size):
         total += math.exp(log_p[label] - best)
@@ -106,7 +108,7 @@ def decay(t: Any, size: int, scratch: Any) -> None:
     """
     bits = scratch.view(np.int64)
     for j in range(size):
-        x = max(-t[j], LEAST_EXPONENT)
+        x = LEAST_EXPONENT if -t[j] < LEAST_EXPONENT else -t[j]  # NaN stays
         scratch[j] = x * LOG2_E + MAGIC
         k = scratch[j] - MAGIC
         r = (x - k * LN2_HIGH) - k * LN2_LOW
@@ -135,8 +137,8 @@ def mirror(a: Any) -> None:
     n, tile = a.shape[0], 32
     for row in range(0, n, tile):
         for column in range(0, row + 1, tile):
-            for i in range(row, min(row + tile, n)):
-                for j in range(column, min(column + tile, i)):
+            for i in range(row, row + tile if row + tile < n else n):
+                for j in range(column, column + tile if column + tile < i else i):
                     a[j, i] = a[i, j]
 
 
@@ -205,7 +207,7 @@ def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  
     """
     n, log_det = C.shape[0], 0.0
     for top in range(0, n, 8):
-        bottom, done = min(top + 8, n), 0
+        bottom, done = top + 8 if top + 8 < n else n, 0
         if bottom == top + 8:
             done = top
             for j in range(top):
@@ -232,7 +234,9 @@ def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  
             for j in range(done, i):
                 L[i, j] = (scale * C[i, j] - dot(L[i], L[j], j)) * L[j, j]
             least = tau2 + noise[i]
-            pivot = max(scale * C[i, i] + least - dot(L[i], L[i], i), least)
+            pivot = scale * C[i, i] + least - dot(L[i], L[i], i)
+            if least > pivot:
+                pivot = least
             L[i, i] = 1.0 / math.sqrt(pivot)
             log_det += math.log(pivot)
     return log_det

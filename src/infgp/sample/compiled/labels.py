@@ -97,7 +97,8 @@ def drift(grade: Any, C: Any, tau2: float, noise: Any, alpha: Any, r: Any, membe
                 total += C[grade[i], i, members[label, b]] * alpha[members[label, b]]
             if math.isnan(total):
                 return math.nan
-            worst = max(worst, abs(total))
+            if abs(total) > worst:
+                worst = abs(total)
     return worst
 
 
@@ -288,7 +289,9 @@ def label_weights(
                 mean += k[members[label, a]] * alpha[members[label, a]]
             ready = columns[label]
             reduction = large[i, ready] if ready >= 0 else variance_reduction(k, G, members[label], m)
-            variance = max(noisy - reduction, least)
+            variance = noisy - reduction
+            if least > variance:
+                variance = least
             log_p[label] = math.log(m) + log_predictive(r[i] - mean, variance, m, quadratics[label], shape)
             if local > 0.0:
                 out, inside = leaving(places.near, labels, i, label)
@@ -310,7 +313,7 @@ def label_weights(
     if local > 0.0:
         out, inside = leaving(places.near, labels, i, free)
         log_p[free] += log_cohesion(1, out + inside, places, local)
-    return max(top, free + 1)
+    return top if top > free else free + 1
 
 
 @jit()
@@ -404,5 +407,6 @@ def label_sweep(
             if counts[label] > 0:
                 refine(label, r, C[grade[members[label, 0]]], tau2, noise, G, alpha, members, counts, v)
         labels[i] = chosen
-        top = max(top, chosen + 1)
+        if chosen >= top:
+            top = chosen + 1
     return changed

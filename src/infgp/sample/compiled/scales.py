@@ -144,7 +144,7 @@ def draw_scales(
             if at > -np.inf:
                 if rough:
                     for k in range(d):
-                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, ells - 1)])
+                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + k if k < ells else 1 + ells])
                     fill_blocks(kernel, x, grade, starts, phi, trial)
                 sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
                 at += blocks_log_evidence(trial if rough else rho, r, noise, starts, sigma2, tau2, shape)

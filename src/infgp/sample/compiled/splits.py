@@ -83,11 +83,13 @@ def grow(
     factors = np.empty((2, m, m))
     who = np.empty((2, m), dtype=np.int64)
     u, w, k = np.empty((2, m)), np.empty((2, m)), np.empty((2, m))
-    sizes = np.zeros(2, dtype=np.int64)
-    quadratic, log_det, cuts = np.zeros(2), np.zeros(2), np.zeros(2, dtype=np.int64)
-    variance, gap, log_p = np.empty(2), np.empty(2), np.empty(2)
-    side_of, joined = np.full(m, -1, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    log_q = 0.0
+    sizes, cuts, joined = np.empty(2, dtype=np.int64), np.empty(2, dtype=np.int64), np.empty(2, dtype=np.int64)
+    quadratic, log_det, variance, gap, log_p = np.empty(2), np.empty(2), np.empty(2), np.empty(2), np.empty(2)
+    side_of, log_q = np.empty(m, dtype=np.int64), 0.0
+    for s in range(2):
+        sizes[s], cuts[s], quadratic[s], log_det[s] = 0, 0, 0.0, 0.0
+    for p in range(m):
+        side_of[p] = -1
     for p in range(m):
         i = order[p]
         least = tau2 + noise[i]
@@ -100,7 +102,9 @@ def grow(
         for s in range(2):
             for a in range(sizes[s]):
                 k[s, a] = C[s, i, who[s, a]]
-            variance[s] = max(C[s, i, i] + least - extend(k[s], factors[s], sizes[s], w[s]), least)
+            variance[s] = C[s, i, i] + least - extend(k[s], factors[s], sizes[s], w[s])
+            if least > variance[s]:
+                variance[s] = least
             gap[s] = r[i] - dot(w[s], u[s], sizes[s])
             if p >= 2:
                 log_p[s] = log_predictive(gap[s], variance[s], sizes[s], quadratic[s], shape)
@@ -108,9 +112,9 @@ def grow(
         if p < 2:
             side = p
         else:
-            top = max(log_p[0], log_p[1])
+            top = log_p[1] if log_p[1] > log_p[0] else log_p[0]
             norm = top + math.log(math.exp(log_p[0] - top) + math.exp(log_p[1] - top))
-            side = int(uniforms[p] > math.exp(log_p[0] - norm))
+            side = 1 if uniforms[p] > math.exp(log_p[0] - norm) else 0
             if forced.size > 0:
                 side = forced[p]
             log_q += log_p[side] - norm
