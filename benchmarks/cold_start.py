@@ -74,7 +74,7 @@ def measure(source: Path, cache: str, fits: bool) -> dict:
     found = json.loads(answer.stdout)
     if source not in Path(found["file"]).resolve().parents:
         raise SystemExit(f"{source} has no infgp: {found['file']} was imported in its place.")
-    return {**found, "said": answer.stderr.splitlines()}
+    return {**found, "said": [line for line in answer.stderr.splitlines() if line.startswith("infgp")]}
 
 
 def main() -> None:
