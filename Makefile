@@ -49,6 +49,7 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.gibbs_vs_literal
 	$(BIN)/python -m benchmarks.sweep_cost
+	$(BIN)/python -m benchmarks.cold_start
 	$(BIN)/python -m benchmarks.ask_latency
 	$(BIN)/python -m benchmarks.optuna_overhead
 

@@ -117,7 +117,7 @@ import numpy as np, infgp
 from infgp.sample import compiled
 x = np.random.default_rng(0).random((9, 2))
 infgp.InfiniteGP(n_warmup=2, n_samples=2, n_chains=1, random_state=0).fit(x, x[:, 0])
-stats = compiled.draw_scales.stats, compiled.label_sweep.stats, compiled.split_or_merge.stats
+stats = compiled.draw_scales.stats, compiled.label_sweep.stats, compiled.draw_trend.stats
 print(sum(len(s.cache_misses) for s in stats), sum(len(s.cache_hits) for s in stats))
 """
     run_python(code)  # compiles what no test before has

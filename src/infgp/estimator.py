@@ -32,6 +32,7 @@ from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
 from infgp.sample.large import completed, first_guess, part, select, selected_size
+from infgp.sample.threads import Ticks, side_by_side
 from infgp.sample.truncated import grid_factors
 
 #: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
@@ -233,12 +234,13 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
         large = self.sampler == "collapsed" and self.exact_up_to is not None and rewards.size > self.exact_up_to
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
-            rng = _generator(self.random_state)
+            rng, ticks = _generator(self.random_state), Ticks(on_sweep)
             rows = self._selected(rng, data, model) if large else None
-            run = self._runner(data if rows is None else part(data, rows), model, on_sweep)
-            rngs = rng.spawn(self.n_chains)
+            learned = data if rows is None else part(data, rows)
+            run = self._runner(learned, model, ticks)
             starts = self._starts(x, rewards, noise, units, model, large)
-            chains = [replace(run(rng, start), units=units) for rng, start in zip(rngs, starts, strict=True)]
+            runs = [partial(run, child, start) for child, start in zip(rng.spawn(self.n_chains), starts, strict=True)]
+            chains = [replace(chain, units=units) for chain in side_by_side(runs, learned.y.size, ticks)]
             draws = self._conditioned(rng, chains, data, model, rows)
             if large:
                 chains = [replace(chain, units=None) for chain in chains]  # a chain for other rows cannot start there

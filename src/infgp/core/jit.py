@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,8 @@ compiling = logging.getLogger("infgp.compiling")
 class Announcement(event.Listener):
     """Says once in a process that functions of this package are being compiled, as nothing seems to happen meanwhile.
 
-    Numba tells of a compilation only where compiled code was not found on disk.
+    Numba tells of a compilation only where compiled code was not found on disk. As long as one is under way, Python
+    does not look for garbage: compilers make many objects and keep them, and the search takes a tenth of their time.
 
     Examples
     --------
@@ -28,24 +30,36 @@ class Announcement(event.Listener):
 
     def __init__(self) -> None:
         self.made = False
+        self._under_way = 0  # compilations, one of which calls for the next; Numba lets one thread compile at a time
+        self._collects = False
 
     def on_start(self, event: Any) -> None:
         """Say it, if the function is one of ours and nothing was said before."""
         dispatcher = event.data["dispatcher"]
         module = getattr(getattr(dispatcher, "py_func", None), "__module__", None) or ""
-        if self.made or not module.startswith("infgp."):
+        if not self._under_way:
+            if not module.startswith("infgp."):
+                return
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._under_way += 1
+        if self.made:
             return
         self.made = True
         kept = dispatcher.stats.cache_path is not None
         compiling.warning(
-            "infgp compiles its inner loops, which takes about half a minute. %s",
+            "infgp compiles its inner loops, which takes about a quarter of a minute. %s",
             "The next run loads them from disk."
             if kept
             else "Every process does, unless NUMBA_CACHE_DIR names a folder that can be written to.",
         )
 
     def on_end(self, event: Any) -> None:
-        """Say nothing."""
+        """Let Python look for garbage again, after the last of them."""
+        self._under_way = max(self._under_way - 1, 0)
+        if not self._under_way and self._collects:
+            self._collects = False
+            gc.enable()
 
 
 event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]
@@ -65,6 +79,8 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     >>> twice(21)
     42
     """
+    # Other threads run meanwhile; and nobody calls our functions from C.
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:

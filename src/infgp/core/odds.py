@@ -194,7 +194,8 @@ def at_least(share: float, count: float, seated: int) -> float:
     """Σ_q F_pq [z_q = l], but at least the floor; 0 for a surface without members."""
     if count < 0.5:
         return 0.0
-    return max(share, FLOOR * count / seated)
+    least = FLOOR * count / seated
+    return least if least > share else share
 
 
 @jit()
@@ -204,7 +205,8 @@ def log_tilt(labels: Any, odds: Any) -> float:
     if odds.follow.shape[0] == 0:
         return 0.0
     for i in range(n):
-        top = max(top, labels[i] + 1)
+        if labels[i] >= top:
+            top = labels[i] + 1
     counts, shares = np.zeros(top), np.empty(top)
     for p in range(n):
         own = labels[odds.order[p]]
@@ -224,13 +226,17 @@ def log_tilt(labels: Any, odds: Any) -> float:
 @jit()
 def seat_all(labels: Any, odds: Any, shares: Any, counts: Any, norms: Any) -> None:
     """Fill in, for the p-th observation and each label: Σ_q F_pq [z_q = l], n_l, and the sum over labels."""
+    top = 0
+    for p in range(labels.size):
+        if labels[p] >= top:
+            top = labels[p] + 1
     for p in range(labels.size):
         for q in range(p):
             label = labels[odds.order[q]]
             shares[p, label] += odds.follow[p, q]
             counts[p, label] += 1.0
         norms[p] = 0.0
-        for label in range(labels.max() + 1):
+        for label in range(top):
             norms[p] += at_least(shares[p, label], counts[p, label], p)
 
 

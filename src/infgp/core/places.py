@@ -76,7 +76,8 @@ def nearest(x: Any, at: Any, k: int) -> Any:
                 gap += (x[i, c] - at[p, c]) ** 2
             if held == k and not gap < gaps[held - 1]:
                 continue
-            held = min(held + 1, k)
+            if held < k:
+                held += 1
             q = held - 1
             while q > 0 and gaps[q - 1] > gap:
                 gaps[q], out[p, q] = gaps[q - 1], out[p, q - 1]
@@ -98,12 +99,13 @@ def spanning_tree(x: Any) -> Any:
     array([0, 2, 0, 1])
     """
     n = x.shape[0]
-    parent, gaps, left = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.ones(n, dtype=np.bool_)
-    last = 0
+    parent, gaps, last = np.empty(n, dtype=np.int64), np.empty(n), 0
+    for i in range(n):
+        parent[i], gaps[i] = 0, np.inf
     for _ in range(n - 1):
-        left[last], best = False, -1
+        gaps[last], best = -1.0, -1  # it is in the tree
         for i in range(n):
-            if left[i]:
+            if gaps[i] >= 0.0:
                 gap = 0.0
                 for c in range(x.shape[1]):
                     gap += (x[i, c] - x[last, c]) ** 2
@@ -115,30 +117,20 @@ def spanning_tree(x: Any) -> Any:
     return parent
 
 
-@jit()
 def mutual(chosen: Any, parent: Any) -> Any:
     """Neighbours of each point, padded with −1: points that one of the two has chosen, or is the parent of."""
     n, k = chosen.shape[0], chosen.shape[1] - 1
+    own = np.arange(n)
+    others = chosen != own[:, None]
+    i, q = np.nonzero(others & (np.cumsum(others, axis=1) <= k))
     tied = np.zeros((n, n), dtype=np.bool_)
-    for i in range(n):
-        left = k
-        for q in range(k + 1):
-            j = chosen[i, q]
-            if j != i and left > 0:
-                tied[i, j], tied[j, i] = True, True
-                left -= 1
-        if parent[i] != i:
-            tied[i, parent[i]], tied[parent[i], i] = True, True
-    width = 0
-    for i in range(n):
-        width = max(width, tied[i].sum())
-    out = np.full((n, width), -1, dtype=np.int64)
-    for i in range(n):
-        at = 0
-        for j in range(n):
-            if tied[i, j]:
-                out[i, at] = j
-                at += 1
+    tied[i, chosen[i, q]] = True
+    tied[own, parent] = True
+    tied |= tied.T
+    tied[own, own] = False
+    degrees = tied.sum(axis=1)
+    out = np.full((n, degrees.max(initial=0)), -1, dtype=np.int64)
+    out[np.arange(out.shape[1]) < degrees[:, None]] = np.nonzero(tied)[1]
     return out
 
 
@@ -176,7 +168,7 @@ def log_cohesion(size: int, cut: int, places: Any, local: float) -> float:
         return 0.0
     log_local = math.log(local) + places.gain * size - math.lgamma(size) - places.price * cut
     log_global = math.log1p(-local)
-    top = max(log_local, log_global)
+    top = log_global if log_global > log_local else log_local
     value: float = top + math.log(math.exp(log_local - top) + math.exp(log_global - top))
     return value
 
@@ -189,7 +181,8 @@ def log_cohesion_ratios(labels: Any, who: Any, places: Any, local: float) -> Any
     """
     top, k = 0, who.shape[1]
     for i in range(labels.size):
-        top = max(top, labels[i] + 1)
+        if labels[i] >= top:
+            top = labels[i] + 1
     sizes, shares = np.zeros(top + 1, dtype=np.int64), np.empty((top + 1, k + 1))
     for i in range(labels.size):
         sizes[labels[i]] += 1

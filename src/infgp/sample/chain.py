@@ -367,9 +367,10 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
     def moves(setting: compiled.Setting, chain: compiled.MutableState) -> None:
         accepted = sum(propose(rng, setting, chain, priors) for _ in range(tries))
         deeds["split or merger"] = (tries, accepted)
-        compiled.draw_trend(rng, setting, chain, priors)
-        deeds["step of the length-scales"] = compiled.redraw_grades(rng, setting, chain, priors)
-        hyper.slice_scales(rng, setting, chain, priors)
+        groups = compiled.groups_of(setting, chain)
+        hyper.regress_trend(rng, setting, chain, priors, groups)
+        deeds["step of the length-scales"] = hyper.step_grades(rng, setting, chain, priors, groups)
+        hyper.slice_scales(rng, setting, chain, priors, groups)
 
     state, done = draw_warp_at_times(rng, changed(moves, state, data, model), data, model)
     return state, deeds | done

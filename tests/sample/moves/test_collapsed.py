@@ -193,9 +193,7 @@ def wrong_grow(change):
     ids=["no proposal density", "its inverse", "half the evidence"],
 )
 def test_enumeration_notices_a_wrong_ratio(change, monkeypatch):
-    """The move runs as plain Python here, around the function with the bug."""
     monkeypatch.setattr(splits, "grow", wrong_grow(change))
-    monkeypatch.setattr(compiled, "split_or_merge", splits.split_or_merge.py_func)
     assert partition_p_value((split_merge,), 0.0, thin=10, draws=5000) < 1e-6
 
 

@@ -14,7 +14,6 @@ from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError
 from infgp.predict.mixture import main_surface, predictive, sample_rewards
-from infgp.sample import compiled
 from infgp.sample.chain import COLLAPSED_SWEEP, apply
 from infgp.sample.compiled import splits
 from infgp.sample.moves.assign import assign
@@ -125,7 +124,6 @@ def test_enumeration_notices_reallocations_that_forget_the_way_back(monkeypatch)
         return (0.0 if forced.size else log_q), evidence
 
     monkeypatch.setattr(splits, "grow", grow)
-    monkeypatch.setattr(compiled, "reallocate", splits.reallocate.py_func)
     assert partition_p_value((reallocate, reallocate, split_merge), 0.0, 4, draws=5000) < 1e-6
 
 

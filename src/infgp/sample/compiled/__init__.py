@@ -17,10 +17,19 @@ need q_l besides the Gaussian quantities.
 """
 
 from infgp.core.model import ROUGHER
-from infgp.sample.compiled.chain import MutableState, PriorNumbers, Setting, group_order, relabel
+from infgp.sample.compiled.chain import (
+    Groups,
+    MutableState,
+    PriorNumbers,
+    Setting,
+    group_order,
+    groups_of,
+    relabel,
+    residual,
+)
 from infgp.sample.compiled.densities import blocks_log_evidence, fill_blocks, fill_covariance
 from infgp.sample.compiled.labels import drift, gather, label_sweep, scatter, seat
-from infgp.sample.compiled.scales import draw_scales, redraw_grades
+from infgp.sample.compiled.scales import draw_scales, lines_of, redraw_grades, step_log_prior
 from infgp.sample.compiled.splits import reallocate, split_or_merge
 from infgp.sample.compiled.trend import draw_trend
 
@@ -31,6 +40,7 @@ LARGE = 128
 __all__ = [
     "LARGE",
     "ROUGHER",
+    "Groups",
     "MutableState",
     "PriorNumbers",
     "Setting",
@@ -42,11 +52,15 @@ __all__ = [
     "fill_covariance",
     "gather",
     "group_order",
+    "groups_of",
     "label_sweep",
+    "lines_of",
     "reallocate",
     "redraw_grades",
     "relabel",
+    "residual",
     "scatter",
     "seat",
     "split_or_merge",
+    "step_log_prior",
 ]

@@ -59,64 +59,41 @@ class PriorNumbers(NamedTuple):
     largest_ratio: float
 
 
+class Groups(NamedTuple):
+    """Observations in the order of their surfaces.
+
+    order : the observations, (n,);  starts : where each surface begins, and the end, (surfaces + 1,)
+    x, h, y, noise : of the observations in this order
+    """
+
+    order: Any
+    starts: Any
+    x: Any
+    h: Any
+    y: Any
+    noise: Any
+
+
+def groups_of(setting: Setting, chain: MutableState) -> Groups:
+    """The groups of a chain's labels."""
+    order, starts = group_order(chain.labels)
+    return Groups(order, starts, setting.x[order], setting.h[order], setting.y[order], setting.noise[order])
+
+
 @jit()
-def residual(setting: Any, chain: Any) -> Any:
+def residual(y: Any, h: Any, beta: Any) -> Any:
     """y − h β."""
-    r = setting.y.copy()
+    r = y.copy()
     for i in range(r.size):
-        for k in range(chain.beta.size):
-            r[i] -= setting.h[i, k] * chain.beta[k]
+        for k in range(beta.size):
+            r[i] -= h[i, k] * beta[k]
     return r
 
 
-@jit()
-def rows(a: Any, index: Any) -> Any:
-    """a[index] for a matrix (plain loops compile several times faster than NumPy's indexing)."""
-    out = np.empty((index.size, a.shape[1]))
-    for i in range(index.size):
-        for k in range(a.shape[1]):
-            out[i, k] = a[index[i], k]
-    return out
-
-
-@jit()
-def entries(a: Any, index: Any) -> Any:
-    """a[index] for a vector."""
-    out = np.empty(index.size, dtype=a.dtype)
-    for i in range(index.size):
-        out[i] = a[index[i]]
-    return out
-
-
-@jit()
 def group_order(labels: Any) -> Any:
     """Observations ordered by label, and the bounds of the groups; shapes (n,) and (groups + 1,)."""
-    n, top = labels.size, 0
-    for i in range(n):
-        top = max(top, labels[i] + 1)
-    at, order = np.zeros(top + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
-    for i in range(n):
-        at[labels[i] + 1] += 1
-    groups = 0
-    starts = np.zeros(top + 1, dtype=np.int64)
-    for label in range(top):
-        if at[label + 1] > 0:
-            groups += 1
-            starts[groups] = starts[groups - 1] + at[label + 1]
-        at[label + 1] += at[label]
-    for i in range(n):
-        order[at[labels[i]]] = i
-        at[labels[i]] += 1
-    return order, starts[: groups + 1]
-
-
-@jit()
-def cells(starts: Any) -> int:
-    """Entries in all blocks together."""
-    total = 0
-    for g in range(starts.size - 1):
-        total += (starts[g + 1] - starts[g]) ** 2
-    return total
+    counts = np.bincount(labels)
+    return np.argsort(labels, kind="stable"), np.concatenate(((0,), np.cumsum(counts[counts > 0])))
 
 
 @jit()

@@ -65,7 +65,8 @@ def log_total(log_p: Any) -> float:
     """log Σ exp(log_p)."""
     best, total = -np.inf, 0.0
     for k in range(log_p.size):
-        best = max(best, log_p[k])
+        if log_p[k] > best:
+            best = log_p[k]
     for k in range(log_p.size):
         total += math.exp(log_p[k] - best)
     return best + math.log(total)
@@ -76,7 +77,8 @@ def pick(log_p: Any, size: int, uniform: float, otherwise: int) -> int:
     """An index below `size` with probability proportional to exp(log_p); `otherwise` if rounding leaves none."""
     best = -np.inf
     for label in range(size):
-        best = max(best, log_p[label])
+        if log_p[label] > best:
+            best = log_p[label]
     total = 0.0
     for label in range(size):
         total += math.exp(log_p[label] - best)
@@ -106,7 +108,7 @@ def decay(t: Any, size: int, scratch: Any) -> None:
     """
     bits = scratch.view(np.int64)
     for j in range(size):
-        x = max(-t[j], LEAST_EXPONENT)
+        x = LEAST_EXPONENT if -t[j] < LEAST_EXPONENT else -t[j]  # NaN stays
         scratch[j] = x * LOG2_E + MAGIC
         k = scratch[j] - MAGIC
         r = (x - k * LN2_HIGH) - k * LN2_LOW
@@ -135,19 +137,30 @@ def mirror(a: Any) -> None:
     n, tile = a.shape[0], 32
     for row in range(0, n, tile):
         for column in range(0, row + 1, tile):
-            for i in range(row, min(row + tile, n)):
-                for j in range(column, min(column + tile, i)):
+            for i in range(row, row + tile if row + tile < n else n):
+                for j in range(column, column + tile if column + tile < i else i):
                     a[j, i] = a[i, j]
 
 
 @jit(fastmath=FAST)
-def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
-    """Lower triangle of σ² ρ for the rows of x. Kernel 0 is the squared exponential, 1 Matérn-5/2."""
+def fill_lower(kernel: int, rougher: float, x: Any, phi: Any, sigma2: float, out: Any) -> None:
+    """Lower triangle of σ² ρ for the rows of x, with the length-scales of φ divided by `rougher`; 0 is for flat ones.
+
+    Kernel 0 is the squared exponential, 1 Matérn-5/2. The further noise of a flat surface counts as a part of σ² ρ, on
+    the diagonal. The diagonal is then σ² for every grade, and τ² + v is the noise that is added to it, as for the other
+    grades.
+    """
     n, d = x.shape
+    if rougher == 0.0:
+        for i in range(n):
+            for j in range(i):
+                out[i, j] = CONSTANT * sigma2
+            out[i, i] = sigma2
+        return
     z, factor, scratch = np.empty((d, n)), np.empty(n), np.empty(n)
     scale = 1.0 if kernel == 0 else 10.0
     for k in range(d):
-        root = math.sqrt(scale * phi[k])
+        root = rougher * math.sqrt(scale * phi[k])
         for i in range(n):
             z[k, i] = root * x[i, k]
     for i in range(n):
@@ -171,25 +184,16 @@ def fill_lower(kernel: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
 
 
 @jit()
-def fill_graded(kernel: int, grade: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
-    """Lower triangle of σ² ρ of a surface of this grade for the rows of x, with the shared φ.
-
-    The further noise of a flat surface counts as a part of σ² ρ, on the diagonal. The diagonal is then σ² for every
-    grade, and τ² + v is the noise that is added to it, as for the other grades.
-    """
+def rougher_by(grade: int) -> float:
+    """What the length-scales of a surface of this grade are divided by; 0 for a flat one."""
     if grade == FLAT:
-        for i in range(x.shape[0]):
-            for j in range(i):
-                out[i, j] = CONSTANT * sigma2
-            out[i, i] = sigma2
-    else:
-        fill_lower(kernel, ROUGHER**grade * x, phi, sigma2, out)
+        return 0.0
+    return ROUGHER**grade
 
 
-@jit()
 def fill_covariance(kernel: int, grade: int, x: Any, phi: Any, sigma2: float, out: Any) -> None:
     """σ² ρ of a surface of this grade for the rows of x."""
-    fill_graded(kernel, grade, x, phi, sigma2, out)
+    fill_lower(kernel, rougher_by(grade), x, phi, sigma2, out)
     mirror(out)
 
 
@@ -203,7 +207,7 @@ def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  
     """
     n, log_det = C.shape[0], 0.0
     for top in range(0, n, 8):
-        bottom, done = min(top + 8, n), 0
+        bottom, done = top + 8 if top + 8 < n else n, 0
         if bottom == top + 8:
             done = top
             for j in range(top):
@@ -230,7 +234,9 @@ def factorise(C: Any, scale: float, tau2: float, noise: Any, L: Any) -> float:  
             for j in range(done, i):
                 L[i, j] = (scale * C[i, j] - dot(L[i], L[j], j)) * L[j, j]
             least = tau2 + noise[i]
-            pivot = max(scale * C[i, i] + least - dot(L[i], L[i], i), least)
+            pivot = scale * C[i, i] + least - dot(L[i], L[i], i)
+            if least > pivot:
+                pivot = least
             L[i, i] = 1.0 / math.sqrt(pivot)
             log_det += math.log(pivot)
     return log_det
@@ -269,7 +275,7 @@ def fill_blocks(kernel: int, x: Any, grade: Any, starts: Any, phi: Any, out: Any
     at = 0
     for g in range(starts.size - 1):
         lo, m = starts[g], starts[g + 1] - starts[g]
-        fill_graded(kernel, grade[lo], x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
+        fill_lower(kernel, rougher_by(grade[lo]), x[lo : lo + m], phi, 1.0, out[at : at + m * m].reshape(m, m))
         at += m * m
 
 

@@ -97,7 +97,8 @@ def drift(grade: Any, C: Any, tau2: float, noise: Any, alpha: Any, r: Any, membe
                 total += C[grade[i], i, members[label, b]] * alpha[members[label, b]]
             if math.isnan(total):
                 return math.nan
-            worst = max(worst, abs(total))
+            if abs(total) > worst:
+                worst = abs(total)
     return worst
 
 
@@ -288,7 +289,9 @@ def label_weights(
                 mean += k[members[label, a]] * alpha[members[label, a]]
             ready = columns[label]
             reduction = large[i, ready] if ready >= 0 else variance_reduction(k, G, members[label], m)
-            variance = max(noisy - reduction, least)
+            variance = noisy - reduction
+            if least > variance:
+                variance = least
             log_p[label] = math.log(m) + log_predictive(r[i] - mean, variance, m, quadratics[label], shape)
             if local > 0.0:
                 out, inside = leaving(places.near, labels, i, label)
@@ -310,7 +313,7 @@ def label_weights(
     if local > 0.0:
         out, inside = leaving(places.near, labels, i, free)
         log_p[free] += log_cohesion(1, out + inside, places, local)
-    return max(top, free + 1)
+    return top if top > free else free + 1
 
 
 @jit()
@@ -348,14 +351,14 @@ def label_sweep(
         nothing about a grade);  grade : of the surface of each observation
     C : prior covariance for each grade, shape (grades, n, n)
     members, counts : the observations of each label, and their number;  where : position of an observation in them
+    odds : the kind of odds at hand; None for constant ones, for which there is less to compile
     most : largest number of members of a flat surface
     quadratics : q_l;  columns : column of a large surface in `large`, or −1
     large : variance reductions kᵀ G k of each observation for the large surfaces it is not on
     """
     log_p, v = np.empty(r.size + 1), np.zeros(r.size)
-    smooth = odds.follow.shape[0]  # 0 for constant odds
-    shares, seated, norms = np.zeros((smooth, r.size + 1)), np.zeros((smooth, r.size + 1)), np.zeros(smooth)
-    if smooth > 0:
+    if odds is not None:
+        shares, seated, norms = np.zeros((r.size, r.size + 1)), np.zeros((r.size, r.size + 1)), np.zeros(r.size)
         seat_all(labels, odds, shares, seated, norms)
     cuts = cut_edges(places.near, labels, r.size + 1)
     top: Any = np.int64(0)  # one more than the largest label in use
@@ -372,13 +375,13 @@ def label_sweep(
             i, own, top, grade, r, C, G, alpha, members, counts, quadratics, columns, large, noisy, least, nu, shape,
             places, local, labels, cuts, most, log_p,
         )  # fmt: skip
-        if smooth > 0:
+        if odds is not None:
             seat_one(odds.rank[i], own, -1.0, odds, shares, seated, norms)
             for label in range(width):
                 if log_p[label] > -np.inf:
                     log_p[label] += log_tilt_if(odds.rank[i], label, labels, odds, shares, seated, norms)
         chosen = pick(log_p, width, uniforms[position], own)
-        if smooth > 0:
+        if odds is not None:
             seat_one(odds.rank[i], chosen, 1.0, odds, shares, seated, norms)
         if chosen == own:
             continue
@@ -404,5 +407,6 @@ def label_sweep(
             if counts[label] > 0:
                 refine(label, r, C[grade[members[label, 0]]], tau2, noise, G, alpha, members, counts, v)
         labels[i] = chosen
-        top = max(top, chosen + 1)
+        if chosen >= top:
+            top = chosen + 1
     return changed

@@ -9,12 +9,11 @@ import numpy as np
 
 from infgp.core.jit import jit
 from infgp.core.model import FLAT, ROUGHER
-from infgp.sample.compiled.chain import cells, entries, group_order, residual, rows
+from infgp.sample.compiled.chain import Groups, MutableState, Setting, residual
 from infgp.sample.compiled.densities import (
     blocks_log_evidence,
     factorise,
     fill_blocks,
-    fill_graded,
     fill_lower,
     forward,
     log_evidence,
@@ -64,57 +63,66 @@ def scales_log_prior(theta: Any, priors: Any) -> float:
     return total
 
 
-@jit()
 def lines_of(rng: Any, priors: Any) -> Any:
     """Directions for :func:`draw_scales`, zero along what is fixed; shape (lines, parameters)."""
     ells = priors.lengthscales
-    size = 2 + ells
-    lines = np.zeros((3 + ells, size))
+    lines = np.zeros((3 + ells, 2 + ells))
     lines[0, 0], lines[1, 1] = 1.0, 1.0
-    for k in range(size):
-        lines[2, k] = rng.standard_normal()
+    lines[2] = rng.standard_normal(2 + ells)
     lines[2, 1] = 0.0
     if ells > 1:
         left = LINES
-        for k in range(ells):  # each length-scale has the same chance; at most LINES are chosen
-            if rng.random() * (ells - k) < left:
+        for k, uniform in enumerate(rng.random(ells).tolist()):  # each has the same chance; at most LINES are chosen
+            if uniform * (ells - k) < left:
                 lines[3 + k, 2 + k] = 1.0
                 left -= 1
-    for k in range(size):
-        if (priors.variances[k, 0] if k < 2 else priors.lengthscale[0]) == 0.0:
-            for line in range(lines.shape[0]):
-                lines[line, k] = 0.0
+    lines[:, :2][:, priors.variances[:, 0] == 0.0] = 0.0
+    if priors.lengthscale[0] == 0.0:
+        lines[:, 2:] = 0.0
     return lines
 
 
 @jit()
-def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
+def draw_scales(
+    rng: Any,
+    kernel: int,
+    shape: float,
+    groups: Any,
+    grade: Any,
+    r: Any,
+    phi_now: Any,
+    scales: Any,
+    priors: Any,
+    lines: Any,
+) -> int:
     """σ², τ² and ℓ by slice sampling in θ = (log σ², log τ², log ℓ), the surfaces integrated out.
 
-    There is a line along log σ², a line along log τ², a line in a random direction of (log σ², log ℓ), which go
-    together, and with several length-scales a line along each of at most eight of them. On each line an interval is
-    thrown over the current point and shrunk until a point on the slice is found (Neal 2003), after four to five
-    evaluations. There is no stepping out: with a fixed length the transition is reversible without it, and cheaper.
-    Where rounding hides the slice (a log evidence of −1e20 swallows its level), the point stays. Returns the number of
-    evaluations, or −1 if the evidence of the current point is not a number.
+    The lines are from :func:`lines_of`: a line along log σ², a line along log τ², a line in a random direction of
+    (log σ², log ℓ), which go together, and with several length-scales a line along each of at most eight of them. On
+    each line an interval is thrown over the current point and shrunk until a point on the slice is found (Neal 2003),
+    after four to five evaluations. There is no stepping out: with a fixed length the transition is reversible without
+    it, and cheaper. Where rounding hides the slice (a log evidence of −1e20 swallows its level), the point stays.
+    Returns the number of evaluations, or −1 if the evidence of the current point is not a number.
+
+    grade, r : grades and residuals of the observations in the order of the groups
+    phi_now, scales : φ and (σ², τ², ν), changed in place
     """
-    order, starts = group_order(chain.labels)
-    x, noise, grade = rows(setting.x, order), entries(setting.noise, order), entries(chain.grade, order)
-    r = entries(residual(setting, chain), order)
+    x, starts, noise = groups.x, groups.starts, groups.noise
     d, ells = x.shape[1], priors.lengthscales
-    theta, proposal, phi = np.empty(2 + ells), np.empty(2 + ells), chain.phi.copy()
+    theta, proposal, phi, cells = np.empty(2 + ells), np.empty(2 + ells), phi_now.copy(), 0
+    for g in range(starts.size - 1):
+        cells += (starts[g + 1] - starts[g]) ** 2
     for k in range(2):
-        theta[k] = math.log(chain.scales[k])
+        theta[k] = math.log(scales[k])
     for k in range(ells):
         theta[2 + k] = -0.5 * math.log(2.0 * phi[k])
-    rho, trial = np.empty(cells(starts)), np.empty(cells(starts))
-    fill_blocks(setting.kernel, x, grade, starts, phi, rho)
+    rho, trial = np.empty(cells), np.empty(cells)
+    fill_blocks(kernel, x, grade, starts, phi, rho)
     value = scales_log_prior(theta, priors)
-    value += blocks_log_evidence(rho, r, noise, starts, math.exp(theta[0]), math.exp(theta[1]), setting.shape)
+    value += blocks_log_evidence(rho, r, noise, starts, math.exp(theta[0]), math.exp(theta[1]), shape)
     if math.isnan(value):
         return -1
     evaluations = 1
-    lines = lines_of(rng, priors)
     for line in range(lines.shape[0]):
         step = lines[line]
         smooth, rough = False, False
@@ -136,21 +144,21 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
             if at > -np.inf:
                 if rough:
                     for k in range(d):
-                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + min(k, ells - 1)])
-                    fill_blocks(setting.kernel, x, grade, starts, phi, trial)
+                        phi[k] = 0.5 * math.exp(-2.0 * proposal[2 + k if k < ells else 1 + ells])
+                    fill_blocks(kernel, x, grade, starts, phi, trial)
                 sigma2, tau2 = math.exp(proposal[0]), math.exp(proposal[1])
-                at += blocks_log_evidence(trial if rough else rho, r, noise, starts, sigma2, tau2, setting.shape)
+                at += blocks_log_evidence(trial if rough else rho, r, noise, starts, sigma2, tau2, shape)
                 evaluations += 1
             if at > level:
                 value = at
                 for k in range(theta.size):
                     theta[k] = proposal[k]
                     if k < 2 and step[k] != 0.0:
-                        chain.scales[k] = math.exp(theta[k])
+                        scales[k] = math.exp(theta[k])
                 if rough:
                     rho, trial = trial, rho
                     for k in range(d):
-                        chain.phi[k] = phi[k]
+                        phi_now[k] = phi[k]
                 break
             if t < 0.0:
                 left = t
@@ -160,62 +168,66 @@ def draw_scales(rng: Any, setting: Any, chain: Any, priors: Any) -> int:
 
 
 @jit()
-def redraw_grades(rng: Any, setting: Any, chain: Any, priors: Any) -> tuple[int, int]:
-    """A step of the shared length-scales with the grades summed out, then the grade of each surface.
-
-    The step divides all shared length-scales by a power of ROUGHER, whose exponent is drawn from a law that is
-    symmetric about zero; in log ℓ it is a translation. With the grades summed out, a surface can keep its own
-    length-scales by changing its grade, or keep its grade and change its length-scales. Moves of grades alone, or of
-    length-scales alone, do not connect these modes of the posterior. The evidence of a flat surface does not change
-    with the step. Returns how often a step was tried, and how often it was accepted: once or not at all.
-    """
-    grades = setting.grades.size
-    if grades == 1:
-        return 0, 0
-    rough = min(grades, FLAT)
-    step, change = int(rng.random() * (rough - 1)) + 1, 0.0
-    if rng.random() < 0.5:
-        step = -step
+def step_log_prior(phi: Any, priors: Any, step: int) -> float:
+    """Log prior of the length-scales divided by ROUGHER to the power `step`, less that of the length-scales."""
+    change = 0.0
     for k in range(priors.lengthscales):
-        log_ell = -0.5 * math.log(2.0 * chain.phi[k])
+        log_ell = -0.5 * math.log(2.0 * phi[k])
         change += lengthscale_log_prior(log_ell - step * math.log(ROUGHER), priors.lengthscale)
         change -= lengthscale_log_prior(log_ell, priors.lengthscale)
-    if priors.lengthscale[0] == 0.0 or not change > -np.inf:
-        step, change = 0, 0.0
-    order, starts = group_order(chain.labels)
-    groups, first = starts.size - 1, min(step, 0)
+    return change
+
+
+def redraw_grades(
+    setting: Setting, chain: MutableState, groups: Groups, step: int, change: float, threshold: float, uniforms: Any
+) -> bool:
+    """A step of the shared length-scales with the grades summed out, then the grade of each surface.
+
+    The step divides all shared length-scales by ROUGHER to the power `step`, which is drawn from a law that is
+    symmetric about zero, or is 0; in log ℓ it is a translation. With the grades summed out, a surface can keep its own
+    length-scales by changing its grade, or keep its grade and change its length-scales. Moves of grades alone, or of
+    length-scales alone, do not connect these modes of the posterior. The evidence of a flat surface does not change
+    with the step. Returns whether the step was accepted.
+
+    change : from :func:`step_log_prior`
+    threshold, uniforms : random numbers, for the decision (negative exponential) and for the grade of each surface
+    """
+    grades = setting.grades.size
+    rough, first, order, starts = min(grades, FLAT), min(step, 0), groups.order, groups.starts
     levels = rough + abs(step)
-    log_p = levels_log_evidence(setting, chain, order, starts, first, levels)
-    here, there = np.empty((groups, grades)), np.empty((groups, grades))
-    for group in range(groups):
-        crowded = starts[group + 1] - starts[group] > setting.most
-        for g in range(grades):
-            log_prior = -np.inf if g == FLAT and crowded else math.log(setting.grades[g])
-            here[group, g] = log_prior + log_p[group, g - first if g < rough else levels]
-            there[group, g] = log_prior + log_p[group, g + step - first if g < rough else levels]
-        change += log_total(there[group]) - log_total(here[group])
-    accepted = 0
-    if step != 0 and -rng.standard_exponential() < change:
-        here, accepted = there, 1
-        for k in range(chain.phi.size):
-            chain.phi[k] *= ROUGHER ** (2.0 * step)
-    for group in range(groups):
-        chosen = pick(here[group], grades, rng.random(), chain.grade[order[starts[group]]])
-        for a in range(starts[group], starts[group + 1]):
-            chain.grade[order[a]] = chosen
-    return int(step != 0), accepted
+    r, flat = residual(groups.y, groups.h, chain.beta), np.arange(grades) >= FLAT
+    some_flat = bool(flat.any())
+    log_p = levels_log_evidence(
+        setting.kernel, setting.shape, groups, r, chain.phi, chain.scales, first, levels, some_flat
+    )
+    log_prior = np.array([math.log(chance) for chance in setting.grades.tolist()])
+    column = np.arange(grades) - first  # in log_p, of each grade; the last column of log_p is that of flat surfaces
+    here = log_prior + log_p[:, np.where(flat, levels, column)]
+    there = log_prior + log_p[:, np.where(flat, levels, column + step)]
+    for log_chance in (here, there):
+        log_chance[np.ix_(np.diff(starts) > setting.most, flat)] = -np.inf
+    for before, after in zip(here, there, strict=True):
+        change += log_total(after) - log_total(before)
+    accepted = step != 0 and threshold < change
+    if accepted:
+        here = there
+        chain.phi[:] *= ROUGHER ** (2.0 * step)
+    present = chain.grade[order[starts[:-1]]].tolist()
+    chosen = [pick(row, grades, u, g) for row, u, g in zip(here, uniforms.tolist(), present, strict=True)]
+    chain.grade[order] = np.repeat(chosen, np.diff(starts))
+    return accepted
 
 
 @jit()
-def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first: int, count: int) -> Any:
+def levels_log_evidence(
+    kernel: int, shape: float, groups: Any, r: Any, phi: Any, scales: Any, first: int, count: int, flat: bool
+) -> Any:
     """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
 
-    Shape (surfaces, count + 1), where the last column is for flat surfaces, if there may be any. 0 for a surface of one
-    observation, whose evidence does not depend on the grade, less what all grades have in common.
+    Shape (surfaces, count + 1), where the last column is for flat surfaces, if there may be any (`flat`). 0 for a
+    surface of one observation, whose evidence does not depend on the grade, less what all grades have in common.
     """
-    x, noise = rows(setting.x, order), entries(setting.noise, order)
-    r = entries(residual(setting, chain), order)
-    columns = count + (setting.grades.size > FLAT)
+    x, noise, starts, columns = groups.x, groups.noise, groups.starts, count + flat
     out = np.zeros((starts.size - 1, count + 1))
     for group in range(starts.size - 1):
         lo, m = starts[group], starts[group + 1] - starts[group]
@@ -223,11 +235,8 @@ def levels_log_evidence(setting: Any, chain: Any, order: Any, starts: Any, first
             continue
         cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
         for level in range(columns):
-            own = x[lo : lo + m]
-            if level < count:
-                fill_lower(setting.kernel, ROUGHER ** (first + level) * own, chain.phi, chain.scales[0], cov)
-            else:
-                fill_graded(setting.kernel, FLAT, own, chain.phi, chain.scales[0], cov)
-            log_det = factorise(cov, 1.0, chain.scales[1], noise[lo : lo + m], factor)
-            out[group, level] = log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, setting.shape)
+            rougher = ROUGHER ** (first + level) if level < count else 0.0
+            fill_lower(kernel, rougher, x[lo : lo + m], phi, scales[0], cov)
+            log_det = factorise(cov, 1.0, scales[1], noise[lo : lo + m], factor)
+            out[group, level] = log_evidence(m, forward(factor, r[lo : lo + m], u), log_det, shape)
     return out

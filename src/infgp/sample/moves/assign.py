@@ -126,7 +126,7 @@ def _visit(
         model.scale_shape,
         data.places,
         model.local,
-        data.seating.odds(state.odds),
+        data.seating.odds(state.odds) if state.odds else None,
         most_flat(n),
     )
     if not changed:
