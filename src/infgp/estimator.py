@@ -29,9 +29,10 @@ from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.predict.leftout import all_but_one, log_densities
 from infgp.progress import progress_bar
-from infgp.sample.chain import HEAT, STARTS, Draws, Schedule, cooling, in_units, run_collapsed, run_truncated
+from infgp.sample.chain import HEAT, Draws, Schedule, cooling, run_collapsed, run_truncated
 from infgp.sample.diagnostics import diagnose
 from infgp.sample.large import completed, first_guess, part, select, selected_size
+from infgp.sample.start import STARTS, in_units
 from infgp.sample.threads import Ticks, side_by_side
 from infgp.sample.truncated import grid_factors
 

@@ -11,7 +11,7 @@ from infgp.core.priors import Fixed, Gamma, Priors
 from infgp.errors import NumericalError
 from infgp.sample import truncated
 from infgp.sample.blocked import blocked_state, compilable, run_blocked, sweep_many
-from infgp.sample.chain import start_state
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, geweke
 from tests.proofs import GRID, free_model, statistics
 

@@ -28,8 +28,9 @@ from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.predict.mixture import predictive
 from infgp.predict.objectives import typical
 from infgp.sample.blocked import compilable, run_blocked
-from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_warps, run_collapsed, sweep
+from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, run_collapsed, sweep
 from infgp.sample.large import completed, part, selected_size
+from infgp.sample.start import in_warps
 from infgp.search import large
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this

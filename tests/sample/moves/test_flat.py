@@ -27,12 +27,13 @@ from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal, Priors
 from infgp.core.surface import Conditional, Conditioned, log_likelihood
 from infgp.predict.paths import draw_surface_path
-from infgp.sample.chain import COLLAPSED_SWEEP, Schedule, apply, cooling, run_collapsed, start_state, summaries
+from infgp.sample.chain import COLLAPSED_SWEEP, Schedule, apply, cooling, run_collapsed, summaries
 from infgp.sample.compiled import ROUGHER
 from infgp.sample.moves import assign as assign_module
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.hyper import draw_grades
 from infgp.sample.moves.split_merge import reallocate, split_merge
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, geweke
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, statistics
 

@@ -24,8 +24,9 @@ from infgp.core.scaling import RewardScale
 from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path, draw_surface_path
 from infgp.sample import truncated as blocked
-from infgp.sample.chain import apply, in_reward_units, start_state, sweep
+from infgp.sample.chain import apply, sweep
 from infgp.sample.moves.collapsed import inside_limit
+from infgp.sample.start import in_reward_units, start_state
 from infgp.search.acquisition import best_of
 from infgp.search.maximise import maximise
 
