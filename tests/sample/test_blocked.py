@@ -20,7 +20,7 @@ MODEL = ModelOptions(sampler="truncated").model(1, Priors())
 
 
 def test_compiled_sweeps_keep_the_joint_distribution(rng):
-    """As `tests/sample/test_truncated.py` proves the sweeps that these stand for."""
+    """As `tests/sample/test_truncated.py` proves the sweeps that the compiled ones stand for."""
     model, x = free_model(), np.linspace(0.0, 1.0, 6)[:, None]
     factors = truncated.grid_factors(Data(x, np.zeros(6)), model, size=GRID.mass.size)
 

@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infgp.core.model import Data, Model, State, prior_draw
+from infgp.core.model import Data, Model, prior_draw
 from infgp.core.priors import Priors
 from infgp.core.scaling import InputScale, RewardScale, Units
+from infgp.core.state import State
 from infgp.core.surface import Conditioned, log_likelihood
 from infgp.core.warp import Warp, Warps
 from infgp.predict.mixture import predictive

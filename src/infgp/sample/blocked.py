@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Gamma, InverseGamma, Normal, Priors
+from infgp.core.state import State
 from infgp.errors import NumericalError
 from infgp.sample.chain import KAPPA
 from infgp.sample.compiled.densities import factorise, forward, pick

@@ -14,10 +14,11 @@ import numpy as np
 
 from infgp.core.kernels import log_ell_from_phi
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Fixed
 from infgp.core.scaling import Units
+from infgp.core.state import State
 from infgp.core.surface import draw_own_scales, log_joint
 from infgp.core.warp import Warps
 from infgp.sample import compiled, truncated

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from infgp.core.kernels import phi_from_log_ell
-from infgp.core.model import Data, Model, State, crowded, draw_log_ell
+from infgp.core.model import Data, Model, draw_log_ell
 from infgp.core.partition import canonical
 from infgp.core.priors import Fixed, Normal
 from infgp.core.scaling import RewardScale, Units
+from infgp.core.state import State, crowded
 from infgp.core.warp import Warp, Warps
 from infgp.errors import InvalidInputError, check_choice
 
@@ -99,8 +100,8 @@ def in_reward_units(state: State, old: RewardScale, new: RewardScale) -> State:
 def in_warps(state: State, old: RewardScale, new: RewardScale, before: Warps, after: Warps) -> State:
     """The same state for rewards in other units, with other warps to choose from, of which it takes the most alike.
 
-    A warp of rewards in other units is one whose knee and width are in these units, up to a change of units of z. That
-    is exact, and the step to the nearest of the new warps is not; what is made is a place for a chain to go on.
+    A warp of rewards in other units is one whose knee and width are in the other units, up to a change of units of z.
+    That is exact, and the step to the nearest of the new warps is not; what is made is a place for a chain to go on.
 
     Examples
     --------

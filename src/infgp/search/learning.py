@@ -13,12 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.options import ModelOptions
 from infgp.core.partition import IntArray
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
 from infgp.core.rewardmap import RewardMap, WarpedUnits
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warps, grid
 from infgp.errors import InvalidInputError, NumericalError
@@ -313,7 +314,7 @@ class Learned:
 
 
 def check_sampler(options: ModelOptions, warp: str | None, d: int) -> None:
-    """Raise unless a search over d inputs can use the sampler with these options.
+    """Raise unless a search over d inputs can use the sampler with the given options.
 
     Examples
     --------

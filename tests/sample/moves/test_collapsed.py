@@ -601,7 +601,7 @@ def test_a_chain_that_goes_on_is_not_heated(monkeypatch, rng):
         heats.append(schedule.heat)
         return run_collapsed(rng, data, model, schedule, start, **options)
 
-    monkeypatch.setattr("infgp.estimator.run_collapsed", spy)
+    monkeypatch.setattr("infgp.estimator.regressor.run_collapsed", spy)
     budget = {"n_warmup": 8, "n_samples": 1, "thin": 1, "n_chains": 1, "random_state": 0}
     first = InfiniteGP(**budget).fit(x, y)
     InfiniteGP(init=first.chains_[0], **budget).fit(x, y)

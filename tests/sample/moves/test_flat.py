@@ -9,22 +9,11 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import InfiniteGP
 from infgp.core.kernels import KERNELS, log_ell_from_phi
-from infgp.core.model import (
-    CONSTANT,
-    FLAT,
-    FLAT_GRADES,
-    Data,
-    State,
-    crowded,
-    draw_categorical,
-    log_prior,
-    most_flat,
-    prior_draw,
-    simulate_y,
-)
+from infgp.core.model import FLAT_GRADES, Data, draw_categorical, log_prior, prior_draw, simulate_y
 from infgp.core.options import ModelOptions
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal, Priors
+from infgp.core.state import CONSTANT, FLAT, State, crowded, most_flat
 from infgp.core.surface import Conditional, Conditioned, log_likelihood
 from infgp.predict.paths import draw_surface_path
 from infgp.sample.chain import COLLAPSED_SWEEP, Schedule, apply, cooling, run_collapsed, summaries
@@ -198,7 +187,7 @@ def test_joint_distribution_without_label_sweeps():
 
 def test_joint_distribution_notices_flat_surfaces_with_the_wrong_noise(monkeypatch):
     """Rewards of flat surfaces are simulated with less noise about the constant than the moves believe."""
-    monkeypatch.setattr("infgp.core.model.CONSTANT", 0.9)
+    monkeypatch.setattr("infgp.core.state.CONSTANT", 0.9)
     assert family_p_value(geweke_p_values(COLLAPSED_SWEEP, 0.0, seed=43)) < 1e-6
 
 

@@ -9,9 +9,10 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import InfiniteGP
 from infgp.core.kernels import log_ell_from_phi
-from infgp.core.model import Data, State, prior_draw, simulate_y
+from infgp.core.model import Data, prior_draw, simulate_y
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal
+from infgp.core.state import State
 from infgp.core.surface import Conditional, log_joint, log_likelihood
 from infgp.errors import InvalidInputError
 from infgp.sample.chain import COLLAPSED_SWEEP, apply

@@ -3,48 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone
+from sklearn.utils.validation import validate_data
 
-from infgp.core.absorb import Completed
 from infgp.core.linalg import FloatArray, one_blas_thread
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
 from infgp.core.partition import IntArray
 from infgp.core.priors import Priors
-from infgp.core.rewardmap import RewardMap, reward_map
 from infgp.core.scaling import InputScale, RewardScale, Units, check_variances
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.core.warp import grid
-from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int, require
-from infgp.predict import mixture
-from infgp.predict.law import Law
-from infgp.predict.lawmixture import LawMixture, mixed
-from infgp.predict.leftout import all_but_one, log_densities
+from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int
+from infgp.estimator.predictions import Predictions, generator
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, Draws, Schedule, cooling, run_collapsed, run_truncated
-from infgp.sample.diagnostics import diagnose
 from infgp.sample.large import completed, first_guess, part, select, selected_size
 from infgp.sample.start import STARTS, in_units
 from infgp.sample.threads import Ticks, side_by_side
 from infgp.sample.truncated import grid_factors
 
-#: Least variance of the dominant surface where it is mapped to the user's units, in squared standard units.
-LEAST_VARIANCE = 1e-24
 #: Largest number of states that take in the observations that were not selected, where there are many.
 MOST_COMPLETED = 20
-#: Largest number of predictive components (points × draws × surfaces) that are in memory at once.
-CHUNK = 2_000_000
 
 
-class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class InfiniteGP(Predictions):
     """Infinite mixture of Gaussian-process surfaces: regression with a learned, input-dependent reward distribution.
 
     Inputs and rewards may be in any units. Predictions are of the reward itself, noise included, averaged over
@@ -140,9 +131,6 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     (2, 3)
     """
 
-    n_features_in_: int
-    feature_names_in_: Any
-
     def __init__(
         self,
         kernel: str = "se",
@@ -187,8 +175,6 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.priors = priors
         self.progress = progress
         self.random_state = random_state
-
-    # --- Fitting -----------------------------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> Self:
         """Draw from the posterior given the data.
@@ -235,7 +221,7 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sweeps = self.n_chains * (self.n_warmup + self.n_samples * self.thin)
         large = self.sampler == "collapsed" and self.exact_up_to is not None and rewards.size > self.exact_up_to
         with one_blas_thread(), progress_bar(self.progress, sweeps, "sweep") as on_sweep:
-            rng, ticks = _generator(self.random_state), Ticks(on_sweep)
+            rng, ticks = generator(self.random_state), Ticks(on_sweep)
             rows = self._selected(rng, data, model) if large else None
             learned = data if rows is None else part(data, rows)
             run = self._runner(learned, model, ticks)
@@ -348,33 +334,6 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n, pairs = self._y.size, ((self._x, x), (self._y, y), (self._noise, noise))
         return n <= y.size and all(np.array_equal(old, new[:n]) for old, new in pairs)
 
-    def _keep(
-        self,
-        probe: InfiniteGP,
-        x: FloatArray,
-        y: FloatArray,
-        noise: FloatArray,
-        data: Data,
-        model: Model,
-        units: Units,
-        chains: list[Draws],
-        draws: Sequence[Conditioned],
-    ) -> None:
-        """Set everything that `fit` learns, all at once, after everything that can fail."""
-        off_surface = mixture.off_surface_probability(draws)
-        traces = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
-        diagnosis = diagnose(traces, [c.deeds for c in chains])
-        self.n_features_in_ = probe.n_features_in_
-        if hasattr(probe, "feature_names_in_"):
-            self.feature_names_in_ = probe.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self._x, self._y, self._noise, self._data, self._model_ = x, y, noise, data, model
-        self._input_scale, self._reward_scale = units.inputs, units.rewards
-        self.chains_, self._states = chains, [given.state for given in draws]
-        self._completed = draws if isinstance(draws[0], Completed) else None
-        self.off_surface_probability_, self.diagnostics_ = off_surface, diagnosis
-
     def _warn(self) -> None:
         problems = self.diagnostics_.problems() if self.n_chains > 1 else []
         if problems:
@@ -385,349 +344,3 @@ class InfiniteGP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    # --- Predicting --------------------------------------------------------------------------------------------------
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Expected reward at X and, on request, the standard deviation of a reward there (noise included).
-
-        Under heavy tails both may be ruled by rare draws; :meth:`predict_main` is the robust location.
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-        return_std : bool, default=False
-
-        Returns
-        -------
-        mean : array, shape (m,)
-        std : array, shape (m,)
-            Only with ``return_std=True``.
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> mean, std = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict([[0.2]], return_std=True)
-        >>> mean.shape, bool(std[0] > 0)
-        ((1,), True)
-        """
-        parts = self._in_chunks(X, lambda law, rows: np.column_stack((law.mean, law.std)))
-        mean, std = parts.T
-        return (mean, std) if return_std else mean
-
-    def predict_main(self, X: ArrayLike, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Dominant surface at X, a robust location of the reward, and on request its standard deviation (no noise).
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-        return_std : bool, default=False
-
-        Returns
-        -------
-        mean : array, shape (m,)
-        std : array, shape (m,)
-            Uncertainty of the surface itself. Only with ``return_std=True``.
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict_main([[0.2], [0.4]]).shape
-        (2,)
-        """
-        x = self._points(X)
-
-        def surface(draws: Iterator[Conditioned]) -> mixture.Mixture:
-            mix = mixture.main_mixture(draws, x)
-            return replace(mix, variances=np.maximum(mix.variances, LEAST_VARIANCE))
-
-        with one_blas_thread():
-            law = self._law(surface)
-            return (law.mean, law.std) if return_std else law.mean
-
-    def law(self, X: ArrayLike) -> Law | LawMixture:
-        """The law of a further reward at each row of X, noise included: means, quantiles, probabilities, samples.
-
-        It holds points × posterior draws × surfaces Gaussian components in memory; the methods ``predict…`` do not.
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-
-        Returns
-        -------
-        Law, or LawMixture, which has the same methods, where posterior states have different warps
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> law = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).law([[0.2], [0.8]])
-        >>> law.mean.shape, bool((law.cvar(0.1) < law.median).all())
-        ((2,), True)
-        """
-        x = self._points(X)
-        with one_blas_thread():
-            return self._law(lambda draws: mixture.predictive(draws, x))
-
-    def predict_density(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Predictive density of reward y[i] at X[i].
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-        y : array-like, shape (m,) or (m, k), or a number
-            With k columns, k densities at each point.
-
-        Returns
-        -------
-        array of the shape of y, or (m,)
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> bool(model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict_density([[0.2]], [1.4])[0] > 0)
-        True
-        """
-        return self._pointwise(X, y, lambda law, rewards: law.density(rewards))
-
-    def predict_cdf(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Predictive probability of a reward of at most y[i] at X[i].
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-        y : array-like, shape (m,) or (m, k), or a number
-
-        Returns
-        -------
-        array of the shape of y, or (m,)
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict_cdf([[0.2]], [[-1e9, 1e9]]).round(3)
-        array([[0., 1.]])
-        """
-        return self._pointwise(X, y, lambda law, rewards: law.cdf(rewards))
-
-    def predict_quantiles(self, X: ArrayLike, q: ArrayLike) -> FloatArray:
-        """Quantiles of the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-        q : float or array-like, shape (k,)
-            Levels strictly between 0 and 1.
-
-        Returns
-        -------
-        array, shape (m, k)
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> low, high = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).predict_quantiles([[0.2]], [0.1, 0.9])[0]
-        >>> bool(low < high)
-        True
-        """
-        levels = np.atleast_1d(np.asarray(q, dtype=np.float64))
-        if levels.ndim != 1 or levels.size == 0 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise InvalidInputError(f"q must be one or more levels strictly between 0 and 1, but got {q!r}.")
-        return self._in_chunks(X, lambda law, rows: law.quantile(levels))
-
-    def sample_y(
-        self,
-        X: ArrayLike,
-        n_samples: int = 1,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
-    ) -> FloatArray:
-        """Joint draws of further rewards at X: each column is one posterior state, its surfaces and fresh noise.
-
-        Parameters
-        ----------
-        X : array-like, shape (m, d)
-        n_samples : int, default=1
-        random_state : int, numpy.random.Generator, numpy.random.RandomState or None, default=0
-
-        Returns
-        -------
-        array, shape (m, n_samples)
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).sample_y([[0.2], [0.3]], n_samples=5).shape
-        (2, 5)
-        """
-        check_int("n_samples", n_samples, 1)
-        x, rng = self._points(X), _generator(random_state)
-        with one_blas_thread():
-            known, draws = list(self._draws()), []
-            for _ in range(n_samples):
-                given = known[int(rng.integers(len(known)))]
-                rewards = self._map(given.state.warp)
-                z = mixture.sample_given(rng, given, x)
-                draws.append(rewards.from_standard(np.clip(z, *rewards.ends)))
-        return np.column_stack(draws)
-
-    def to_arviz(self, log_likelihood: bool = True) -> Any:
-        """The chains as ArviZ data (needs the extra ``arviz``), for its summaries, plots, diagnostics and comparisons.
-
-        Works with ArviZ 0.18 or newer, and with ArviZ 1.
-
-        Parameters
-        ----------
-        log_likelihood : bool, default=True
-            Whether to compute the group of that name, which ``arviz.loo`` needs. It takes time in proportion to the
-            number of draws and to the square of the number of observations.
-
-        Returns
-        -------
-        arviz.InferenceData, or xarray.DataTree with ArviZ 1
-            Groups ``posterior`` with the traces of label-free summaries, ``beta`` and ``lengthscale`` (model units);
-            ``sample_stats`` with ``labels``, which have no meaning from one draw to the next; ``log_likelihood`` of
-            each reward given all others and the draw (:mod:`infgp.predict.leftout`), in the units of y;
-            ``observed_data`` and ``constant_data`` with ``y`` and ``X``.
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=2, random_state=0)
-        >>> data = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).to_arviz()
-        >>> data.posterior["log_tau2"].shape, data.log_likelihood["y"].shape
-        ((2, 4), (2, 4, 3))
-        """
-        check_is_fitted(self)
-        arviz = require("arviz", "arviz")
-        chains = self.chains_
-        posterior = {name: np.stack([c.traces[name] for c in chains]) for name in chains[0].traces}
-        posterior["beta"] = np.stack([[s.beta for s in c.states] for c in chains])
-        posterior["lengthscale"] = np.stack([[(2.0 * s.phi[0]) ** -0.5 for s in c.states] for c in chains])
-        labels = np.stack([[s.labels for s in c.states] for c in chains])
-        groups: dict[str, Mapping[str, FloatArray | IntArray]] = {
-            "posterior": posterior,
-            "sample_stats": {"labels": labels},
-            "observed_data": {"y": self._y},
-            "constant_data": {"X": self._x},
-        }
-        if log_likelihood and self._completed is not None:
-            raise InvalidInputError(
-                f"The log likelihood is for at most exact_up_to={self.exact_up_to} observations; pass "
-                "log_likelihood=False, or fit with a larger exact_up_to."
-            )
-        if log_likelihood:
-            groups["log_likelihood"] = {"y": self._left_out().reshape(labels.shape)}
-        dims = {
-            "beta": ["coefficient"],
-            "lengthscale": ["coordinate"],
-            "labels": ["observation"],
-            "y": ["observation"],
-            "X": ["observation", "input"],
-        }
-        if int(arviz.__version__.split(".")[0]) >= 1:
-            return arviz.from_dict(groups, dims=dims)
-        return arviz.from_dict(**groups, dims=dims)
-
-    def _left_out(self) -> FloatArray:
-        """Log density of each reward given all others and a draw, in the units of y, shape (draws, n)."""
-        model, others, out = self._model_, all_but_one(self._data), []
-        with one_blas_thread():
-            for state in self._states:
-                given = Conditioned(state, self._data.seen(state, model), model)
-                slopes = self._map(state.warp).log_slope(given.data.y)
-                out.append(log_densities(given, others) - slopes)
-        return np.array(out)
-
-    def posterior_draws(self) -> tuple[list[Conditioned], list[RewardMap], InputScale, RewardScale]:
-        """The kept states with the data, for code that computes other things from them than this class does.
-
-        Returns
-        -------
-        draws : list of Conditioned
-            As laws of further rewards use them.
-        maps : list of RewardMap
-            For each draw, the map from its rewards to those in the units of y.
-        inputs : InputScale
-        rewards : RewardScale
-
-        Examples
-        --------
-        >>> model = InfiniteGP(n_warmup=20, n_samples=4, n_chains=1, random_state=0)
-        >>> draws, maps, inputs, rewards = model.fit([[0.0], [0.5], [1.0]], [1.0, 2.0, 3.0]).posterior_draws()
-        >>> len(draws), rewards.location
-        (4, 2.0)
-        """
-        check_is_fitted(self)
-        draws = list(self._draws())
-        maps = [self._map(given.state.warp) for given in draws]
-        return draws, maps, self._input_scale, self._reward_scale
-
-    def _draws(self, warp: int | None = None) -> Iterator[Conditioned]:
-        """The kept states, or those with one warp, one at a time: all their factors might not fit into memory."""
-        model = self._model_.for_laws()
-        if self._completed is not None:
-            some = (given for given in self._completed if warp is None or given.state.warp == warp)
-            return (replace(given, model=model) for given in some)
-        states = (state for state in self._states if warp is None or state.warp == warp)
-        return (Conditioned(state, self._data.seen(state, model), model) for state in states)
-
-    def _map(self, warp: int) -> RewardMap:
-        """From the units of the surfaces of states with this warp to the user's."""
-        return reward_map(self._reward_scale, self._model_.warps.maps[warp], self._y)
-
-    def _law(self, mix: Callable[[Iterator[Conditioned]], mixture.Mixture]) -> Law | LawMixture:
-        """The law in the user's units, from that which some states with the same warp have in the model's."""
-        warps, counts = np.unique([state.warp for state in self._states], return_counts=True)
-        laws = [Law(mix(self._draws(int(warp))), self._map(int(warp))) for warp in warps]
-        return mixed(laws, counts.tolist())
-
-    def _points(self, X: ArrayLike) -> FloatArray:
-        """X checked against the training data and in the model's units."""
-        check_is_fitted(self)
-        x = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._input_scale.to_unit(x)
-
-    def _in_chunks(
-        self,
-        X: ArrayLike,
-        evaluate: Callable[[Law | LawMixture, slice], FloatArray],
-    ) -> FloatArray:
-        """`evaluate` on the predictive laws at X, a block of rows at a time so that memory stays bounded."""
-        x = self._points(X)
-        components = sum(state.n_surfaces + 1 for state in self._states)
-        step = max(1, CHUNK // components)
-        parts = []
-        with one_blas_thread():
-            for start in range(0, x.shape[0], step):
-                rows = slice(start, start + step)
-                parts.append(evaluate(self._law(partial(mixture.predictive, at=x[rows])), rows))
-        return np.concatenate(parts)
-
-    def _pointwise(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        function: Callable[[Law | LawMixture, FloatArray], FloatArray],
-    ) -> FloatArray:
-        """`function` of the law at X[i] and each reward in y[i]."""
-        rewards = np.asarray(y, dtype=np.float64)
-        m = self._points(X).shape[0]
-        shape = rewards.shape if rewards.ndim else (m,)
-        if shape[0] != m or len(shape) > 2:
-            raise InvalidInputError(
-                f"y must be a number or have one entry or row for each of the {m} rows of X, but has shape {shape}."
-            )
-        if np.isnan(rewards).any():
-            raise InvalidInputError("y contains NaN; give the rewards at which to evaluate the distribution.")
-        columns = np.broadcast_to(rewards, shape).reshape(m, -1)
-        return self._in_chunks(X, lambda law, rows: function(law, columns[rows])).reshape(shape)
-
-
-def _generator(random_state: object) -> np.random.Generator:
-    """A Generator from scikit-learn's ``random_state`` (an int, a Generator, a RandomState or None)."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
-    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
-        return np.random.default_rng(random_state)
-    raise InvalidInputError(
-        f"random_state must be an int, a numpy Generator or RandomState, or None, but got {random_state!r}."
-    )
