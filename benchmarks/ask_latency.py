@@ -27,10 +27,10 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from infgp.bench.cells import row
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import FITTED
 from infgp.bench.provenance import commit
-from infgp.bench.tables import row
 from infgp.bench.tasks.noisy import Problem, sobol
 
 HERE = Path(__file__).resolve()

@@ -1,9 +1,9 @@
 """One optimizer in a process of its own, for `benchmarks.ask_latency --against`: lines of JSON in, lines of JSON out.
 
 Needs nothing but infgp's public interface, so that it runs with the `src` of any checkout on PYTHONPATH. Each line
-``{"x": [[…]], "y": […]}`` begins an optimizer with these rewards, and each line ``{"y": …}`` is the reward of the point
-it asked for last. The answer is the next point and the seconds of tell and ask together, which do not count after the
-first kind of line: the first ask imports, compiles and warms up.
+``{"x": [[…]], "y": […]}`` begins an optimizer with the rewards y at the inputs x, and each line ``{"y": …}`` is the
+reward of the point it asked for last. The answer is the next point and the seconds of tell and ask together, which do
+not count after the first kind of line: the first ask imports, compiles and warms up.
 """
 
 from __future__ import annotations

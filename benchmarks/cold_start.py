@@ -85,8 +85,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.work:
         return work(not options.quick)
+    from infgp.bench.cells import row
     from infgp.bench.provenance import commit
-    from infgp.bench.tables import row
 
     with tempfile.TemporaryDirectory() as cache:
         cold, warm = (measure(options.src.resolve(), cache, not options.quick) for _ in range(2))

@@ -1,7 +1,7 @@
 """Seconds that a sampler adds to a trial of an Optuna study, everything included: ask, suggest five floats, tell.
 
 Every sampler is given the same study in memory: n trials of Styblinski–Tang in five dimensions at Sobol points
-(Gaussian noise, 5 % outliers). Three trials go untimed, which import, compile and warm up; the trials after these are
+(Gaussian noise, 5 % outliers). Three trials go untimed, which import, compile and warm up; the trials after them are
 timed, in turns with the other samplers, so that what else the machine does falls on all of them. One BLAS and one
 PyTorch thread.
 

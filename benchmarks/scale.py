@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 
 import infgp
+from infgp.bench.cells import table
 from infgp.bench.methods import METHODS
 from infgp.bench.provenance import commit
-from infgp.bench.tables import table
 from infgp.bench.tasks.noisy import Problem
 
 OUT = Path(__file__).resolve().parent / "results" / "scale.json"

@@ -28,8 +28,9 @@ from infgp import InfiniteGP
 from infgp.bench.tasks.families import draw
 from infgp.core.kernels import correlation
 from infgp.core.linalg import one_blas_thread
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
+from infgp.core.state import State
 from infgp.sample.compiled.densities import factorise
 from infgp.sample.diagnostics import bulk_ess
 from infgp.sample.moves.assign import assign

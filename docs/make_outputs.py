@@ -1,6 +1,6 @@
 """What the first search and the tutorials print, as docs/outputs/NAME.txt: python docs/make_outputs.py [NAME …]
 
-The pages show these files. All tutorials take about three minutes on one core.
+The pages show the files. All tutorials take about three minutes on one core.
 """
 
 from __future__ import annotations

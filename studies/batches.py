@@ -14,11 +14,11 @@ from functools import partial
 
 import numpy as np
 
+from infgp.bench.cells import number, ratio, table
 from infgp.bench.methods.variants import FITTED, PARALLEL, SIZES, VARIANTS
 from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task, log_ratios
 from infgp.bench.study import FLOOR, Study
-from infgp.bench.tables import number, ratio, table
 from studies.scales import unit
 
 ALL = VARIANTS | FITTED | PARALLEL

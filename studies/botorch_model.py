@@ -19,12 +19,12 @@ from functools import partial
 
 import numpy as np
 
+from infgp.bench.cells import table
 from infgp.bench.methods.fitted import RAW, FittedRun
 from infgp.bench.methods.gaussian import GaussianRun, load, noisy_improvement
 from infgp.bench.methods.pursuit import PursuitRun
 from infgp.bench.runner import versions
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 from infgp.errors import require
 
 #: Chance that an evaluation goes wrong, by task.

@@ -17,9 +17,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from infgp.bench.cells import ratio, table
 from infgp.bench.runner import initial_design, noise, versions
 from infgp.bench.study import FLOOR, Study
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks import task
 from infgp.core.linalg import one_blas_thread
 from infgp.search.optimizer import Optimizer

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from infgp.bench.cells import table
 from infgp.bench.figures import title
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import VARIANTS, variant
@@ -20,7 +21,6 @@ from infgp.bench.provenance import age
 from infgp.bench.records import load
 from infgp.bench.statistics import by_task, compare
 from infgp.bench.study import GONE, RESULTS, Study
-from infgp.bench.tables import table
 
 PAPER = "infgp-ts-paper"
 TASKS = (

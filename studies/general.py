@@ -13,12 +13,12 @@ from functools import cache, partial
 
 import numpy as np
 
+from infgp.bench.cells import ratio, table
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import FITTED, VARIANTS
 from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task
 from infgp.bench.study import FLOOR, Study
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks import task
 from infgp.bench.tasks.general import DIMENSIONS, GENERAL, LAWS
 

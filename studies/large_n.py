@@ -21,10 +21,10 @@ import warnings
 import numpy as np
 
 import infgp
+from infgp.bench.cells import table
 from infgp.bench.methods.optuna import OptunaRun
 from infgp.bench.runner import versions
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 from infgp.bench.tasks.noises import NOISE
 from infgp.bench.tasks.noisy import Problem, sobol
 

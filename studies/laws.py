@@ -20,8 +20,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from infgp import InfiniteGP
+from infgp.bench.cells import ratio, table
 from infgp.bench.study import Study
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks import task as task_of
 from infgp.bench.tasks.families import FAMILIES, draw
 from infgp.bench.tasks.general import GENERAL

@@ -19,10 +19,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from infgp import InfiniteGP
+from infgp.bench.cells import ratio, table
 from infgp.bench.methods.fitted import fit_gp, predict, warp_inputs
 from infgp.bench.statistics import by_task
 from infgp.bench.study import Study
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks.uneven import FUNCTIONS, sample
 from infgp.core.priors import Gamma, Priors
 

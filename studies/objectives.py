@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from infgp.bench.cells import ratio, table
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.objectives import FEW, MANY, methods_for
 from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task
 from infgp.bench.study import FLOOR, Study
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks.objectives import OBJECTIVES, OPTIONS, parts
 from studies.general import along, final, settled
 

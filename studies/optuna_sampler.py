@@ -17,9 +17,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import infgp
+from infgp.bench.cells import table
 from infgp.bench.statistics import by_task, total
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 from infgp.bench.tasks import task as task_of
 
 TASKS = (

@@ -17,11 +17,11 @@ from itertools import product
 
 import numpy as np
 
+from infgp.bench.cells import ratio, table
 from infgp.bench.core import Method
 from infgp.bench.methods.infinite import DefaultRun
 from infgp.bench.pool import measure_with
 from infgp.bench.study import FLOOR, GONE, GONE_TEXT, Study
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks import PAPER, task
 from infgp.bench.tasks.odds import ODDS
 from studies.regimes import TASKS as REGIMES

@@ -21,9 +21,9 @@ from functools import cache
 import numpy as np
 from scipy.stats import beta
 
+from infgp.bench.cells import table
 from infgp.bench.runner import initial_design, noise, versions
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 from infgp.bench.tasks import task
 from infgp.core.linalg import one_blas_thread
 from infgp.search.optimizer import Optimizer

@@ -15,12 +15,12 @@ from functools import partial
 
 import numpy as np
 
+from infgp.bench.cells import ratio, table
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import FITTED, VARIANTS
 from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task, log_ratios, total
 from infgp.bench.study import FLOOR, Study, recommended
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks.noises import HEAVY
 from infgp.bench.tasks.noisy import Problem
 

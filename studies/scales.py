@@ -14,12 +14,12 @@ from functools import cache, partial
 
 import numpy as np
 
+from infgp.bench.cells import number, ratio, table
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import FITTED, PEERS, VARIANTS
 from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task, log_ratios
 from infgp.bench.study import Study
-from infgp.bench.tables import number, ratio, table
 from infgp.bench.tasks import task
 from infgp.bench.tasks.scales import SCALES
 

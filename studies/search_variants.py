@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from infgp.bench.cells import ratio, table
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import VARIANTS
 from infgp.bench.pool import measure_with
 from infgp.bench.statistics import by_task, log_ratios
 from infgp.bench.study import Study, recommended
-from infgp.bench.tables import ratio, table
 from infgp.bench.tasks.noises import HEAVY
 from infgp.bench.tasks.noisy import Problem
 from studies.regimes import TASKS

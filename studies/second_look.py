@@ -16,9 +16,9 @@ import time
 
 import numpy as np
 
+from infgp.bench.cells import table
 from infgp.bench.runner import versions
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 
 #: Standard deviation of the noise, in standard deviations of the function, by task.
 NOISES = {"noise-0.1": 0.1, "noise-0.4": 0.4, "noise-1": 1.0}

@@ -27,9 +27,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from infgp import InfiniteGP
+from infgp.bench.cells import table
 from infgp.bench.methods import pursuit
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 from infgp.bench.tasks.families import FAMILIES, draw
 from infgp.sample.diagnostics import r_hat
 

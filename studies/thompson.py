@@ -14,6 +14,7 @@ from __future__ import annotations
 from functools import partial
 
 from infgp import Priors
+from infgp.bench.cells import ratio, table
 from infgp.bench.figures import title
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import variant
@@ -22,7 +23,6 @@ from infgp.bench.provenance import age
 from infgp.bench.records import load
 from infgp.bench.statistics import by_task, log_ratios
 from infgp.bench.study import RESULTS, Study
-from infgp.bench.tables import ratio, table
 from infgp.search.presets import PRESETS
 
 TASKS = (

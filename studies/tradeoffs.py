@@ -20,9 +20,9 @@ from functools import cache
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from infgp.bench.cells import table
 from infgp.bench.statistics import by_task
 from infgp.bench.study import Study
-from infgp.bench.tables import table
 from infgp.search.hypervolume import hypervolume
 
 #: Evaluations of a run.

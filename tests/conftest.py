@@ -28,7 +28,7 @@ def rng():
 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects what is slow
 def pytest_collection_modifyitems(items):
-    """Tests that deliberate bugs of samplers are noticed test the tests, and take as long as these."""
+    """Tests that deliberate bugs of samplers are noticed test the tests, and take as long as the tests do."""
     for item in items:
         if "_notices" in item.name and "moves" in item.path.parts:
             item.add_marker(pytest.mark.slow)

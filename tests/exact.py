@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.sample.compiled import ROUGHER
 from infgp.search.learning import Learned, Series, WarmChain
 

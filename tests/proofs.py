@@ -8,9 +8,10 @@ import numpy as np
 from scipy.stats import multivariate_normal
 
 from infgp.core.kernels import log_ell_from_phi
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.partition import canonical
 from infgp.core.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
+from infgp.core.state import State
 from infgp.core.surface import log_likelihood
 from infgp.sample.chain import apply
 from infgp.testing import frequency_test

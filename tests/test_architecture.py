@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +92,20 @@ def test_arrows_point_down_the_layers():
                 wrong.append(f"{name} -> {needed}")
     assert seen > 200
     assert not wrong
+
+
+#: Largest number of lines of a module: what one sitting can read.
+LONGEST = 400
+#: Packages that ARCHITECTURE.md describes as a whole.
+WHOLES = {"botorch", "report", "tasks", "methods", "theory"}
+
+
+def test_modules_are_short_and_described():
+    described = set(re.findall(r"`(?:[\w.]+/)*([\w.]+)/?`", (SOURCE.parent / "ARCHITECTURE.md").read_text("utf-8")))
+    files = [path for path in (SOURCE / "infgp").rglob("*.py") if path.name != "__init__.py"]
+    assert len(files) > 150
+    assert not [path.name for path in files if path.read_text("utf-8").count("\n") > LONGEST]
+    assert not [path for path in files if path.stem not in described and not WHOLES & set(path.parts)]
 
 
 def test_nothing_imports_the_test_tools():

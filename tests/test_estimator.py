@@ -8,7 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.utils.estimator_checks import check_estimator
 
-import infgp.estimator
+import infgp.estimator.regressor
 from infgp import ConvergenceWarning, InfiniteGP, InvalidInputError, Priors
 from infgp.core.priors import Fixed, Grid, UniformPhi
 from infgp.core.scaling import RewardScale
@@ -143,7 +143,7 @@ def test_memory_is_bounded_without_changing_the_answer(rng, monkeypatch):
     x, y = data(rng)
     model = InfiniteGP(**QUICK).fit(x, y)
     whole = model.predict(x)
-    monkeypatch.setattr("infgp.estimator.CHUNK", 100)
+    monkeypatch.setattr("infgp.estimator.posterior.CHUNK", 100)
     assert np.allclose(model.predict(x), whole, rtol=1e-10)
 
 
@@ -190,13 +190,13 @@ def test_a_state_is_carried_over_in_the_units_of_the_new_data(way, rng, monkeypa
     both, rewards = np.vstack((x, far_x)), np.r_[y, far_y]
     options = {"warm_start": True} if way == "warm_start" else {"init": model.chains_[0]}
     model.set_params(n_warmup=0, n_samples=1, thin=1, **options)
-    seen, original = [], infgp.estimator.run_collapsed
+    seen, original = [], infgp.estimator.regressor.run_collapsed
 
     def spy(rng, data, model, schedule, start, **options):
         seen.append(start)
         return original(rng, data, model, schedule, start, **options)
 
-    monkeypatch.setattr(infgp.estimator, "run_collapsed", spy)
+    monkeypatch.setattr(infgp.estimator.regressor, "run_collapsed", spy)
     model.fit(both, rewards)
     ratio_x = np.ptp(both) / np.ptp(x)
     ratio_y = RewardScale.fit(rewards).scale / RewardScale.fit(y).scale

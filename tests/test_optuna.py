@@ -1,4 +1,4 @@
-"""The sampler in Optuna's own test classes, and what these leave out."""
+"""The sampler in Optuna's own test classes, and what they leave out."""
 
 import copy
 import dataclasses

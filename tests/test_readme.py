@@ -96,6 +96,17 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_parts_of_pages_have_been_written():
+    """What docs/make_parts.py writes stands between a line that begins it and one that ends it."""
+    parts = [
+        (page.name, *part)
+        for page in PAGES
+        for part in re.findall(r"<!-- begin ([^\n]+) -->\n(.*?)<!-- end", page.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+    assert len(parts) > 3
+    assert not [(page, name) for page, name, text in parts if not text.strip()]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")

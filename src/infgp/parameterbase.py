@@ -73,6 +73,36 @@ class ParameterBase:
         object.__setattr__(self, "_condition", frozenset((n, frozenset(map(identity, v))) for n, v in when.items()))
 
 
+class RangeBase(ParameterBase):
+    """What numbers between two bounds share: checks of their scale, and errors on values that are not among them."""
+
+    low: float
+    high: float
+    log: bool
+    step: float | None
+
+    @property
+    def middle(self) -> float:
+        """Coordinate where the parameter does not apply."""
+        return 0.5
+
+    def _check_log(self, low: float) -> None:
+        if not isinstance(self.log, bool):
+            raise InvalidInputError(f"log must be True or False, but got {self!r}.")
+        if self.log and low <= 0:
+            raise InvalidInputError(f"A log scale needs low > 0, but got {self!r}; raise low or leave out log=True.")
+
+    def _outside(self, name: str, value: float) -> InvalidInputError:
+        return InvalidInputError(
+            f"{name}={value!r} is outside [{self.low}, {self.high}]; give a value inside, or widen the space."
+        )
+
+    def _between(self, name: str, value: float, near: float) -> InvalidInputError:
+        return InvalidInputError(
+            f"{name}={value!r} lies between the steps of {self.step} from {self.low}; give e.g. {near}."
+        )
+
+
 def plain(value: Any) -> Any:
     """NumPy scalars as Python's, everything else as it is."""
     return value.item() if isinstance(value, np.generic) else value

@@ -19,6 +19,7 @@ from infgp.parameterbase import (
     Condition,
     Identity,
     ParameterBase,
+    RangeBase,
     Scalar,
     decimal,
     identity,
@@ -44,7 +45,7 @@ OFF_STEP = 1e-8
 
 
 @dataclass(frozen=True, repr=False)
-class Float(ParameterBase):
+class Float(RangeBase):
     """A real parameter between `low` and `high`, both inclusive.
 
     With a step there are N values, each of which owns one of N equal cells of [0, 1]. They are the floats nearest to
@@ -84,7 +85,7 @@ class Float(ParameterBase):
             raise InvalidInputError(f"{self!r} has no range: low and high must be finite numbers with low < high.")
         if not math.isfinite(float(high) - float(low)):
             raise InvalidInputError(f"{self!r} spans more than a float can hold; use a smaller unit or range.")
-        _check_log(self, low)
+        self._check_log(low)
         object.__setattr__(self, "low", float(low))
         object.__setattr__(self, "high", float(high))
         if self.log and not np.log(self.low) < np.log(self.high):
@@ -131,11 +132,6 @@ class Float(ParameterBase):
         """Number of coordinates."""
         return 1
 
-    @property
-    def middle(self) -> float:
-        """Coordinate where the parameter does not apply."""
-        return 0.5
-
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Valid values to coordinates, shape (m, 1)."""
         if self._index is not None:
@@ -168,17 +164,17 @@ class Float(ParameterBase):
             raise InvalidInputError(f"{name}={value!r} is not a finite number; give one in [{self.low}, {self.high}].")
         below, above = (self.low, self.high) if self.log else (self.high - self.low,) * 2
         if not self.low - ROUND_OFF * below <= value <= self.high + ROUND_OFF * above:
-            raise _outside(name, value, self)
+            raise self._outside(name, value)
         if self.step is None:
             return min(max(float(value), self.low), self.high)
         nearest = self._value(self._number(value))
         if not abs(value - nearest) <= OFF_STEP * self.step + 2.0 * math.ulp(nearest):
-            raise _between(name, value, self, nearest)
+            raise self._between(name, value, nearest)
         return nearest
 
 
 @dataclass(frozen=True, repr=False)
-class Int(ParameterBase):
+class Int(RangeBase):
     """An integer parameter between `low` and `high`, both inclusive.
 
     Each value owns a cell of [0, 1]. The N cells are equal or, on a log scale, have the edges
@@ -217,7 +213,7 @@ class Int(ParameterBase):
             raise InvalidInputError(f"{self!r} has no range: low and high must be integers with low <= high.")
         if max(abs(low), abs(high)) > LARGEST_INT:
             raise InvalidInputError(f"{self!r} goes beyond ±2**53, where floats skip integers; use a larger unit.")
-        _check_log(self, low)
+        self._check_log(low)
         if not is_integer(step) or step < 1:
             raise InvalidInputError(f"{self!r} has no step: it must be an integer >= 1.")
         if self.log and step != 1:
@@ -238,11 +234,6 @@ class Int(ParameterBase):
     def width(self) -> int:
         """Number of coordinates."""
         return int(self.size > 1)
-
-    @property
-    def middle(self) -> float:
-        """Coordinate where the parameter does not apply."""
-        return 0.5
 
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Valid values to coordinates, shape (m, 1)."""
@@ -279,10 +270,10 @@ class Int(ParameterBase):
         if not is_integer(value):
             raise InvalidInputError(f"{name}={value!r} is not an integer; give one in [{self.low}, {self.high}].")
         if not self.low <= value <= self.high:
-            raise _outside(name, value, self)
+            raise self._outside(name, value)
         left = int(value - self.low) % self.step
         if left:
-            raise _between(name, value, self, int(value) - left)
+            raise self._between(name, value, int(value) - left)
         return int(value)
 
     def _position(self, k: FloatArray) -> FloatArray:
@@ -394,22 +385,3 @@ class Choice(ParameterBase):
 
 
 Parameter: TypeAlias = Float | Int | Choice
-
-
-def _check_log(parameter: Float | Int, low: float) -> None:
-    if not isinstance(parameter.log, bool):
-        raise InvalidInputError(f"log must be True or False, but got {parameter!r}.")
-    if parameter.log and low <= 0:
-        raise InvalidInputError(f"A log scale needs low > 0, but got {parameter!r}; raise low or leave out log=True.")
-
-
-def _outside(name: str, value: float, parameter: Float | Int) -> InvalidInputError:
-    return InvalidInputError(
-        f"{name}={value!r} is outside [{parameter.low}, {parameter.high}]; give a value inside, or widen the space."
-    )
-
-
-def _between(name: str, value: float, parameter: Float | Int, near: float) -> InvalidInputError:
-    return InvalidInputError(
-        f"{name}={value!r} lies between the steps of {parameter.step} from {parameter.low}; give e.g. {near}."
-    )

@@ -62,7 +62,7 @@ def database(kind, folder):
 
 
 def descendants(pid):
-    """Processes that evaluate for a run: its workers, and what these have forked."""
+    """Processes that evaluate for a run: its workers, and what the workers have forked."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*"):
         try:

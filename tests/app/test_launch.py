@@ -19,6 +19,7 @@ from infgp.app.launch import Progress, _Run, _signals
 from infgp.app.live import _Lines, conclude
 from infgp.app.objective import settle
 from infgp.app.spacefile import read_space
+from infgp.app.staff import Staff
 from infgp.app.storage import Plan, hide_password, name_of, open_study
 from infgp.app.study import ERROR, INSTEAD_OF, counts
 from infgp.app.workers import Answer
@@ -300,7 +301,7 @@ def test_a_value_is_kept_when_another_run_gave_its_trial_up(tmp_path):
         study, storage = open_study(plan, space)
     with _signals() as signals:
         heard = []
-        run = _Run(plan, space, study, storage, signals, heard.append)
+        run = _Run(plan, space, study, storage, Staff(plan, space), signals, heard.append)
         with pytest.warns(UserWarning, match="Heartbeat"):
             trial = study.ask(distributions(space))
         storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)  # the other run

@@ -125,7 +125,7 @@ def test_rotation_meets_every_task_and_method():
         (["--tasks", "ackly"], "did you mean 'ackley'"),
         (["--methods", "gp-oracle"], "gp-oracle is not among infgp-ts-paper"),
         (["--suite", "mine"], "give --tasks"),
-        (["--tasks", "ackley", "--methods", "wgp-ei"], "None of these methods is meant"),
+        (["--tasks", "ackley", "--methods", "wgp-ei"], "None of the methods is meant"),
         (["--tasks", "ackley", "--seeds", "0"], "seeds must be an integer >= 1"),
         (["--tasks", "ackley", "--jobs", "0"], "--jobs must be an integer >= 1"),
         (["--suite", "../x", "--tasks", "ackley"], "names a folder inside"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from infgp.core.absorb import Absorber, Sums, joined, log_shares
-from infgp.core.model import Data, Model, Surface
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
+from infgp.core.state import Surface
 from infgp.core.surface import Conditional
 from infgp.predict.paths import draw_surface_path
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from infgp.core.model import Data, Model, State, prior_draw, simulate_y
+from infgp.core.model import Data, Model, prior_draw, simulate_y
 from infgp.core.partition import urn_logpdf
 from infgp.core.priors import Priors
+from infgp.core.state import State
 from infgp.core.surface import log_joint, log_likelihood
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, fixed_model, log_evidence
 

@@ -177,7 +177,7 @@ def test_means_of_rewards_are_those_of_quadrature(rewards, mean, sd):
 
 
 def test_some_means_are_ruled_by_the_ends():
-    """The cases above say something about the ends: without them, these means would be larger by far."""
+    """The cases above say something about the ends: without them, the means would be larger by far."""
     near, far = (WarpedScale(AFFINE, Warp(-1.0, 1e-3), reach) for reach in (3.0, 1e4))
     low, high = (float(rewards.expectation(np.array(0.4), np.array(1.5))[0]) for rewards in (near, far))
     assert low < 16.0

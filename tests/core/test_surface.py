@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp.core.kernels import KERNELS
-from infgp.core.model import Data, Model, State, Surface, covariance
+from infgp.core.model import Data, Model, covariance
 from infgp.core.priors import Priors
+from infgp.core.state import State, Surface
 from infgp.core.surface import Conditional, Conditioned, draw_own_scales
 from tests.exact import central_differences, kriging
 

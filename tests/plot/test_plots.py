@@ -12,8 +12,8 @@ from scipy.stats import kstest
 import infgp
 import infgp.plot
 from infgp import Choice, Float, InfiniteGP, Int, Optimizer
-from infgp.core.model import State
 from infgp.core.partition import canonical
+from infgp.core.state import State
 from infgp.errors import InvalidInputError, MissingExtraError
 from infgp.plot import style
 from infgp.plot.checks import Calibration, Trace, _left_out, without

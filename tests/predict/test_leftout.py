@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Priors
+from infgp.core.state import State
 from infgp.core.surface import Conditioned, log_joint
 from infgp.predict.leftout import all_but_one, log_densities
 from infgp.predict.mixture import predictive

@@ -6,8 +6,9 @@ from scipy.stats import kstest, norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.errors import NumericalError
 from infgp.predict.mixture import Mixture, main_surface, off_surface_probability, predictive, sample_rewards

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 from infgp import Law
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
 from infgp.core.remainder import Remainder
 from infgp.core.rewardmap import WarpedScale
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warp
 from infgp.errors import InvalidInputError

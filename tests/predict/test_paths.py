@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from infgp.core.kernels import KERNELS
-from infgp.core.model import Data, Model, State, Surface
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
+from infgp.core.state import State, Surface
 from infgp.core.surface import Conditional, Conditioned
 from infgp.predict.paths import draw_path, draw_surface_path
 from infgp.predict.targets import TargetWeights
@@ -62,7 +63,7 @@ def test_moments_of_paths_are_those_of_the_posterior(kernel, own, target, rng):
     assert bool(clutter) == (target == "expected")
     mean, covariance = target_law(state, data, kernel, target, at, clutter=clutter)
     assert largest_z(draws, mean, covariance) < LARGEST_Z
-    assert largest_z(draws, mean, 1.2 * covariance) > LARGEST_Z  # so many paths can tell
+    assert largest_z(draws, mean, 1.2 * covariance) > LARGEST_Z  # there are enough paths to tell
 
 
 @pytest.mark.usefixtures("_few_features")
@@ -125,7 +126,7 @@ def test_surfaces_are_drawn_by_the_urn(rng):
     counts = np.bincount(members, minlength=5)[[4, 2, 1, 0]]
     assert counts.sum() == 3000
     assert frequency_test(counts, np.array([4.0, 2.0, 1.0, 0.6]) / 7.6) > 1e-4
-    assert frequency_test(counts, np.array([4.0, 2.0, 1.0, 1.0]) / 8.0) < 1e-4  # so many draws can tell
+    assert frequency_test(counts, np.array([4.0, 2.0, 1.0, 1.0]) / 8.0) < 1e-4  # there are enough draws to tell
 
 
 @pytest.mark.usefixtures("_few_features")

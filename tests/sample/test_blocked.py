@@ -11,7 +11,7 @@ from infgp.core.priors import Fixed, Gamma, Priors
 from infgp.errors import NumericalError
 from infgp.sample import truncated
 from infgp.sample.blocked import blocked_state, compilable, run_blocked, sweep_many
-from infgp.sample.chain import start_state
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, geweke
 from tests.proofs import GRID, free_model, statistics
 
@@ -20,7 +20,7 @@ MODEL = ModelOptions(sampler="truncated").model(1, Priors())
 
 
 def test_compiled_sweeps_keep_the_joint_distribution(rng):
-    """As `tests/sample/test_truncated.py` proves the sweeps that these stand for."""
+    """As `tests/sample/test_truncated.py` proves the sweeps that the compiled ones stand for."""
     model, x = free_model(), np.linspace(0.0, 1.0, 6)[:, None]
     factors = truncated.grid_factors(Data(x, np.zeros(6)), model, size=GRID.mass.size)
 

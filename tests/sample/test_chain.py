@@ -3,13 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infgp.core.model import Data, Model, State, prior_draw
+from infgp.core.model import Data, Model, prior_draw
 from infgp.core.priors import Priors
 from infgp.core.scaling import InputScale, RewardScale, Units
+from infgp.core.state import State
 from infgp.core.surface import Conditioned, log_likelihood
 from infgp.core.warp import Warp, Warps
 from infgp.predict.mixture import predictive
-from infgp.sample.chain import Schedule, drive, in_reward_units, in_units, in_warps
+from infgp.sample.chain import Schedule, drive
+from infgp.sample.start import in_reward_units, in_units, in_warps
 
 
 def two_surfaces(own):

@@ -8,8 +8,9 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chisquare, norm
 
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.sample import complete
 from infgp.sample.large import all_labels, carried, others, select

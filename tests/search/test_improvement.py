@@ -8,9 +8,10 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from infgp.core.kernels import KERNELS
-from infgp.core.model import FLAT, FLAT_GRADES, Data, Model, State
+from infgp.core.model import FLAT_GRADES, Data, Model
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
+from infgp.core.state import FLAT, State
 from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim, Objective
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw
@@ -97,7 +98,7 @@ def hill(x):
 
 
 def strewn(others, share=0.2, seed=1):
-    """A hill, and other rewards at a part of the inputs: `others` of the generator and these inputs."""
+    """A hill, and other rewards at a part of the inputs: `others` of the generator and of that part."""
     rng = np.random.default_rng(seed)
     x = rng.random((60, 2))
     labels = (rng.random(60) < share).astype(int)

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from infgp import Float, Int, Optimizer
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim, Objective
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw

@@ -3,8 +3,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from infgp.core.model import Data, Model, Surface
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
+from infgp.core.state import Surface
 from infgp.core.surface import Conditional
 from infgp.predict.paths import Path, draw_surface_path
 from infgp.search.maximise import candidates, maximise

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from infgp import Choice, Float, InfGPError, Int, Optimizer
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Priors
 from infgp.core.rewardmap import Tempered, WarpedScale, WarpedUnits
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warp, Warps
 from infgp.errors import InvalidInputError

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from infgp.app.objective import check_options
 from infgp.app.spacefile import read_space
+from infgp.app.staff import GLANCE, Staff, fit_to_show, hire
 from infgp.app.storage import (
     MISSED_BEATS,
     Plan,
     StorageError,
-    hide_password,
     name_of,
     open_study,
     reason,
@@ -41,12 +41,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Longest wait, in seconds, before the run looks around.
-GLANCE = 0.5
 #: Seconds within which a signal that is sent to all processes of a run has reached all of them.
 TOGETHER = 0.2
-#: Workers in a row that a signal may kill while they start, before the run gives up.
-STARTS = 3
 #: User attribute of a study that has stopped: the values of --until-regret and --probability that it has reached.
 ENOUGH = "infgp:regret_below"
 
@@ -127,7 +123,7 @@ def run(plan: Plan, listen: Listener = lambda _: None, space: Space | None = Non
         RegretBelow(plan.until_regret, plan.probability)
     check_options(plan)
     space = space or read_space(plan.space)
-    worker = _hire(plan, space)  # before anything is stored
+    staff = Staff(plan, space, idle=[hire(plan, space)])  # before anything is stored
     with warnings.catch_warnings():
         from optuna.exceptions import ExperimentalWarning
 
@@ -136,33 +132,10 @@ def run(plan: Plan, listen: Listener = lambda _: None, space: Space | None = Non
         try:
             study, storage = open_study(plan, space)
             with _signals() as signals:
-                _Run(plan, space, study, storage, signals, listen, idle=[worker]).go()
+                _Run(plan, space, study, storage, staff, signals, listen).go()
         finally:
-            worker.stop()
+            staff.stop()
     return study
-
-
-def _hire(plan: Plan, space: Space) -> Worker:
-    """A worker that has found its function."""
-    worker = Worker(plan.function, space)
-    try:
-        while (answer := worker.collect()) is None:
-            wait_for([worker], GLANCE)
-        if answer.error is not None:
-            raise EvaluationError(_cannot_start(plan, answer.error))
-    except BaseException:
-        worker.stop()
-        raise
-    return worker
-
-
-def _cannot_start(plan: Plan, error: str) -> str:
-    return f"{plan.function} cannot be evaluated: {_fit(plan, error)}"
-
-
-def _fit(plan: Plan, error: str) -> str:
-    """An error of the function, fit to be shown and stored."""
-    return shorten(hide_password(plan.storage, error))
 
 
 @dataclass
@@ -173,12 +146,10 @@ class _Run:
     space: Space
     study: Study
     storage: RDBStorage
+    staff: Staff
     signals: list[int]
     listen: Listener
     evaluating: dict[Worker, Trial] = field(default_factory=dict)
-    idle: list[Worker] = field(default_factory=list)
-    starting: list[Worker] = field(default_factory=list)
-    killed_starts: int = 0  # in a row
     seen: dict[int, float] = field(default_factory=dict)  # when running trials of others were first seen, by id
     ours: set[int] = field(default_factory=set)  # finished trials with the parameters of the space file, by number
     error: str | None = None
@@ -193,7 +164,7 @@ class _Run:
             self._patiently(lambda: keep_space(self.study, self.space))
             self._loop()
         finally:
-            for worker in (*self.starting, *self.idle, *self.evaluating):
+            for worker in self.evaluating:
                 worker.stop()
             for trial in self.evaluating.values():
                 abandon(self.storage, trial)
@@ -213,12 +184,12 @@ class _Run:
                 break
             if not ending:
                 wanted = min(self.plan.jobs - len(self.evaluating), self.plan.trials - done - running)
-                for _ in range(self._staff(wanted)):
+                for _ in range(self.staff.ready(wanted)):
                     self._begin()
             self.listen(Progress(trials, len(self.evaluating), self.plan.trials, note=self._note()))
             self._wait()
-            for worker in tuple(self.starting):
-                self._welcome(worker)
+            unwelcome = self.staff.welcome()
+            self.error = self.error or unwelcome
             for worker in tuple(self.evaluating):
                 self._finish(worker)
         if self.signals:
@@ -260,7 +231,7 @@ class _Run:
             return "finishing what is running; Ctrl-C again abandons it"
         if self._late():
             return "the time is over; finishing what is running"
-        if not self.evaluating and not self.starting:
+        if not self.evaluating and not self.staff.starting:
             return "waiting for trials that run elsewhere, or were lost"
         return ""
 
@@ -269,44 +240,16 @@ class _Run:
         seconds = GLANCE
         if self.plan.timeout is not None:
             seconds = min([seconds, *(self.plan.timeout - worker.seconds for worker in self.evaluating)])
-        workers = (*self.starting, *self.evaluating)
+        workers = (*self.staff.starting, *self.evaluating)
         if workers:
             wait_for(workers, seconds)
         else:
             time.sleep(GLANCE)
 
-    def _staff(self, wanted: int) -> int:
-        """See that as many workers as wanted are there or start; returns how many workers can begin now.
-
-        A trial is made when a worker is there for it: what happens to a worker that starts is no matter of a point.
-        """
-        for worker in self.idle:
-            if not worker.alive:
-                worker.stop()
-        self.idle = [worker for worker in self.idle if worker.alive]
-        for _ in range(wanted - len(self.idle) - len(self.starting)):
-            self.starting.append(Worker(self.plan.function, self.space))
-        return max(0, min(wanted, len(self.idle)))
-
-    def _welcome(self, worker: Worker) -> None:
-        """Take a worker that has found its function among those that wait for a point."""
-        answer = worker.collect()
-        if answer is None:
-            return
-        self.starting.remove(worker)
-        if answer.error is None:
-            self.idle.append(worker)
-            self.killed_starts = 0
-            return
-        worker.stop()
-        self.killed_starts += 1
-        if not answer.killed or self.killed_starts >= STARTS:
-            self.error = self.error or _cannot_start(self.plan, answer.error)
-
     def _begin(self) -> None:
         """Ask for a point and send it to a worker."""
         trial = self._patiently(self._ask)
-        worker = self.idle.pop()
+        worker = self.staff.idle.pop()
         self.evaluating[worker] = trial
         self._patiently(lambda: self.storage.record_heartbeat(trial._trial_id))
         worker.send({name: trial.params[name] for name in self.space.names if name in trial.params})
@@ -343,7 +286,7 @@ class _Run:
         trial = self.evaluating[worker]
         if answer.error is not None:
             self._show()  # ends the run if nobody reads any more, which may be why a function that prints has failed
-            answer = replace(answer, error=_fit(self.plan, answer.error))
+            answer = replace(answer, error=fit_to_show(self.plan, answer.error))
         if answer.killed and self._interrupted():
             abandon(self.storage, trial)
         elif answer.error is None or answer.late or self.plan.keep_going:
@@ -356,10 +299,7 @@ class _Run:
                 "as failed and go on."
             )
         del self.evaluating[worker]
-        if worker.alive:
-            self.idle.append(worker)
-        else:
-            worker.stop()
+        self.staff.take_back(worker)
 
     def _interrupted(self) -> bool:
         """Whether the run is being stopped; what ends all its processes at once may reach a worker first."""

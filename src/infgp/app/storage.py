@@ -88,7 +88,7 @@ SEPARATORS = re.compile(r"[\s:/?#@&=;'\"]+")
 
 
 def name_of(url: str) -> str:
-    """How messages call a storage: by its URL without password and query, if it is certain what these are.
+    """How messages call a storage: by its URL without password and query, if it is certain where in the URL they are.
 
     Examples
     --------

@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     running = actions.add_parser("run", help="make the runs of a suite that have no record yet")
     add = running.add_argument
     add("--suite", default="smoke", metavar="NAME", help="smoke, paper, or a name of yours (default: smoke)")
-    add("--tasks", metavar="A,B", help="only these tasks")
-    add("--methods", metavar="A,B", help="only these methods")
+    add("--tasks", metavar="A,B", help="only the tasks named")
+    add("--methods", metavar="A,B", help="only the methods named")
     add("--seeds", type=int, metavar="N", help="seeds for every method (default: the suite's)")
     add("--jobs", type=int, default=1, metavar="J", help="runs at once, each in its process (default: 1)")
     add("--out", metavar="FOLDER", help="where records go (default: results; for smoke a temporary folder)")

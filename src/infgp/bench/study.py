@@ -113,7 +113,7 @@ class Study:
         add("--quick", action="store_true", help="a small form that prints its table and writes nothing")
         add("--table", action="store_true", help="print and write the table of what has been measured")
         add("--seeds", type=int, metavar="N", help=f"(default: {self.seeds}; quick: 1)")
-        add("--tasks", metavar="A,B", help="only these tasks")
+        add("--tasks", metavar="A,B", help="only the tasks named")
         add("--methods", metavar="A,B", help=f"some of {', '.join(self.methods)}".replace("%", "%%"))
         add("--jobs", type=int, default=1, metavar="J", help="runs at once, each in its process (default: 1)")
         text = "make runs anew whose record was made before infgp's default last changed"

@@ -83,7 +83,7 @@ def jobs(
     pairs = [(t, m) for t in chosen_tasks for m in chosen if t.kind in m.kinds]
     if not pairs:
         raise InvalidInputError(
-            "None of these methods is meant for any of these tasks; `infgp bench list` says which are for which kind."
+            "None of the methods is meant for any of the tasks; `infgp bench list` says which are for which kind."
         )
     if suite == SMOKE:
         pairs = pairs if every_pair or tasks or methods else rotation(pairs)

@@ -54,7 +54,7 @@ class InfGPModel(Model, FantasizeMixin):  # type: ignore[misc]
         The model has units of its own and needs neither of them.
     target : {"main", "expected", "mean"}, default="main"
         What the posterior is of (:class:`infgp.predict.targets.TargetWeights`): the dominant surface at x, a robust
-        location of the reward; the expected reward without clutter; or the expected reward, in which every reward
+        location of the reward; the mean reward without clutter; or the expected reward, in which every reward
         counts, also an outlier. One gross outlier makes the last one uncertain everywhere.
     random_state : int, numpy.random.Generator or None, default=None
         Source of all randomness of the fit.
@@ -354,7 +354,7 @@ class _Extra:
         return torch.broadcast_shapes(self.x.shape[:-2], self.y.shape[:-2])
 
     def and_then(self, later: _Extra) -> _Extra:
-        """These rewards and some more."""
+        """The rewards at hand and some more."""
         if (self.noise is None) != (later.noise is None):
             raise InvalidInputError("Give the noise of all rewards that a model is conditioned on, or of none.")
         noise = None if self.noise is None or later.noise is None else _joined(self.noise, later.noise, -1)

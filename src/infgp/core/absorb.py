@@ -60,7 +60,7 @@ class Sums:
         return cls(np.zeros((m, m), order="F"), np.zeros(m))
 
     def add(self, half: FloatArray, residual: FloatArray, variance: FloatArray) -> None:
-        """Add members with these columns of A, shape (m, k), residuals and variances Λ."""
+        """Add members with the given columns of A, shape (m, k), residuals and variances Λ."""
         root = np.sqrt(variance)
         scaled, r = np.asfortranarray(half / root), residual / root
         self.gram = blas.dsyrk(1.0, scaled, beta=1.0, c=self.gram, lower=1, overwrite_c=1)
@@ -76,7 +76,8 @@ class Absorber:
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Model, Surface
+    >>> from infgp.core.model import Model
+    >>> from infgp.core.state import Surface
     >>> from infgp.core.priors import Priors
     >>> data, model = Data(np.array([[0.1], [0.9]]), np.array([1.0, 0.0])), Model("se", Priors().resolve(1), ard=False)
     >>> law = Conditional.of(Surface(np.array([0, 1]), np.array([3.0]), 1.0, 0.1), data.y, data, model)
@@ -181,7 +182,7 @@ def log_shares(labels: IntArray, rest_labels: IntArray, size: int) -> FloatArray
     --------
     >>> import numpy as np
     >>> np.exp(log_shares(np.array([0, 0, 1, 1]), np.zeros(96, dtype=int), 96)).round(2)
-    array([1.94, 0.05, 1.  ])
+    array([1.95, 0.05, 1.  ])
     """
     some = np.bincount(labels)
     top = some.size

@@ -276,7 +276,7 @@ def log_tilt_if(p: int, label: int, labels: Any, odds: Any, shares: Any, counts:
 
 
 def seated_sample(rng: np.random.Generator, seating: Seating, kind: int, nu: float) -> IntArray:
-    """Labels from the urn with these odds, one observation after the other.
+    """Labels from the urn with the given odds, one observation after the other.
 
     Examples
     --------

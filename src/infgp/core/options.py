@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from infgp.core.kernels import KERNELS
-from infgp.core.model import OWN_GRADES, OWN_SCALE_SHAPE, Model
+from infgp.core.model import FLAT_GRADES, OWN_SCALE_SHAPE, Model
 from infgp.core.odds import SMOOTH_ODDS
 from infgp.core.priors import Fixed, Grid, Priors
 from infgp.errors import InvalidInputError, check_choice, check_int
@@ -117,7 +117,7 @@ class ModelOptions:
             ard=self.ard and d > 1,
             scale_shape=OWN_SCALE_SHAPE if own else 0.0,
             local=LOCAL if regions else 0.0,
-            grades=OWN_GRADES if regions else (1.0,),
+            grades=FLAT_GRADES if regions else (1.0,),
             odds=SMOOTH_ODDS if several and odds == "smooth" else (1.0,),
             kriged=several and odds == "kriged",
             one_surface=not several,

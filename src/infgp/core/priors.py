@@ -316,7 +316,7 @@ class Priors:
                 check_positive(f"Fixed value of {name}", prior.value)
 
     def resolve(self, n_features: int) -> Priors:
-        """These priors with every default that depends on the dimension filled in."""
+        """The same priors with every default that depends on the dimension filled in."""
         beta, lengthscale = self.beta, self.lengthscale
         if beta is None:
             sd = np.full(n_features + 1, 1.0 / np.sqrt(n_features))

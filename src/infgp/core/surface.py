@@ -18,9 +18,10 @@ from scipy.special import gammaln, softmax
 from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
 from infgp.core.memory import Memory
-from infgp.core.model import Data, Model, State, Surface, by_label, covariance, grades_from_prior, log_prior
+from infgp.core.model import Data, Model, by_label, covariance, grades_from_prior, log_prior
 from infgp.core.partition import IntArray
 from infgp.core.places import log_cohesion_ratios
+from infgp.core.state import State, Surface
 
 #: Probability below which a kind of odds is left out of predictions.
 UNLIKELY = 0.01

@@ -249,7 +249,7 @@ class InfGPSampler(Beliefs):
         return after is not None and len(memory.told) + running >= after and memory.optimizer.counts[1] > 0
 
     def _note(self, study: Study, trial: FrozenTrial, values: Sequence[float]) -> dict[str, float]:
-        """Tell the optimizer of a trial that ends with these values; returns what is now believed of it.
+        """Tell the optimizer of a trial that ends with the given values; returns what is now believed of it.
 
         Nothing is returned during the design, where the model fails, or if `store_beliefs` is off.
         """

@@ -11,8 +11,9 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 
 from infgp.core.linalg import FloatArray, one_blas_thread
-from infgp.core.model import Data, State
+from infgp.core.model import Data
 from infgp.core.partition import IntArray
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError, check_choice, check_int
 from infgp.plot.style import BLUE, GREY, MODES, axes, legend

@@ -17,7 +17,8 @@ def reference(draws: Sequence[Conditioned]) -> Conditioned:
     --------
     >>> import numpy as np
     >>> from dataclasses import replace
-    >>> from infgp.core.model import Data, Model, State
+    >>> from infgp.core.model import Data, Model
+    >>> from infgp.core.state import State
     >>> from infgp.core.priors import Priors
     >>> model, one, data = Model("se", Priors().resolve(1), ard=False), np.ones(1), Data(np.eye(3)[:, :1], np.zeros(3))
     >>> labels = ([0, 0, 1], [0, 1, 1], [0, 0, 1])

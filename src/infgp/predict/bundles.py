@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from infgp.core.kernels import correlation, correlation_and_slope, spectral_draw
+from infgp.core.kernels import correlation_and_slope, spectral_draw
 from infgp.core.linalg import FloatArray
 from infgp.core.model import trend
 from infgp.core.partition import IntArray
@@ -20,39 +20,11 @@ from infgp.core.surface import Conditional, Conditioned, pull
 from infgp.predict.functionals import Aim, Functional
 from infgp.predict.mixture import Mixture
 from infgp.predict.objectives import ObjectiveLaw
-
-#: Number of random features that the paths of a bundle share.
-FEATURES = 512
+from infgp.predict.paths import FEATURES, DrawnSurface
 
 
-@dataclass(frozen=True, eq=False)
-class SurfaceBundle:
-    """S draws of one surface.
-
-    Attributes
-    ----------
-    kernel : {"se", "matern52"}
-    phi : array, shape (d,)
-    omega, phase : arrays, shapes (features, d), (features,)
-    amplitude : array, shape (features, S)
-    x, coefficient : arrays, shapes (members, d), (members, S)
-        Members of the surface and the coefficients of their correlations.
-    """
-
-    kernel: str
-    phi: FloatArray
-    omega: FloatArray
-    phase: FloatArray
-    amplitude: FloatArray
-    x: FloatArray
-    coefficient: FloatArray
-
-    def __call__(self, at: FloatArray) -> FloatArray:
-        """Values of all draws at the rows of `at`, shape (m, S)."""
-        value = np.cos(at @ self.omega.T + self.phase) @ self.amplitude
-        if self.x.size:
-            value += correlation(self.kernel, at, self.x, self.phi) @ self.coefficient
-        return np.asarray(value)
+class SurfaceBundle(DrawnSurface):
+    """S draws of one surface."""
 
     def rows(self, at: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Value of draw `which[i]` at row i of `at`, shape (m,), and its gradient, shape (m, d)."""
@@ -73,7 +45,8 @@ def draw_surface_bundle(rng: np.random.Generator, law: Conditional, size: int) -
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Data, Model, Surface
+    >>> from infgp.core.model import Data, Model
+    >>> from infgp.core.state import Surface
     >>> from infgp.core.priors import Priors
     >>> data, model = Data(np.array([[0.5]]), np.array([5.0])), Model("se", Priors().resolve(1), ard=False)
     >>> law = Conditional.of(Surface(np.array([0]), np.array([3.0]), 1.0, 1e-8), data.y, data, model)
@@ -210,7 +183,7 @@ class Bundle:
         return functional, slopes + beta[1:], rest_slopes
 
     def _functional(self, weights: FloatArray, values: FloatArray, rest: FloatArray) -> Functional:
-        """The functional of drawn surfaces with these weights and values, shapes (m, K + 1)."""
+        """The functional of drawn surfaces with the given weights and values, shapes (m, K + 1)."""
         if self.law.plain:
             return Functional(np.einsum("ic,ic->i", weights, values), weights, np.zeros(rest.size))
         law = Mixture(weights, values, np.broadcast_to(self.law.base.noise, values.shape))

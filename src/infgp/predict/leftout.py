@@ -47,7 +47,8 @@ def log_densities(given: Conditioned, others: Sequence[Data]) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Model, State
+    >>> from infgp.core.model import Model
+    >>> from infgp.core.state import State
     >>> from infgp.core.priors import Priors
     >>> model, one = Model("se", Priors().resolve(1), ard=False), np.ones(1)
     >>> data = Data(np.linspace(0.0, 1.0, 6)[:, None], np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]))

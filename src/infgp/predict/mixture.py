@@ -125,7 +125,8 @@ def predictive(draws: Iterable[Conditioned], at: FloatArray) -> Mixture:
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Model, State
+    >>> from infgp.core.model import Model
+    >>> from infgp.core.state import State
     >>> from infgp.core.priors import Priors
     >>> model = Model("se", Priors().resolve(1), ard=False)
     >>> data = Data(np.array([[0.0], [1.0]]), np.array([1.0, -1.0]))

@@ -22,22 +22,23 @@ from infgp.core.model import trend
 from infgp.core.surface import Conditional, Conditioned, pull
 from infgp.predict.targets import TargetWeights
 
-#: Number of random features of a prior path.
+#: Number of random features of a prior path, which the paths of a bundle share.
 FEATURES = 512
 #: Noise variance about values that were drawn, in units of the surface's variance; what keeps matrices regular.
 SETTLED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class SurfacePath:
-    """One drawn surface: Σ_m a_m cos(ω_m·x + b_m) + Σ_j c_j ρ(x, x_j).
+class DrawnSurface:
+    """One drawn surface, or S of them on common features: Σ_m a_m cos(ω_m·x + b_m) + Σ_j c_j ρ(x, x_j).
 
     Attributes
     ----------
     kernel : {"se", "matern52"}
     phi : array, shape (d,)
-    omega, phase, amplitude : arrays, shapes (features, d), (features,), (features,)
-    x, coefficient : arrays, shapes (n_l, d), (n_l,)
+    omega, phase : arrays, shapes (features, d), (features,)
+    amplitude : array, shape (features,) or (features, S)
+    x, coefficient : arrays, shapes (members, d), (members,) or (members, S)
         Members and the coefficients of their correlations.
     """
 
@@ -50,11 +51,15 @@ class SurfacePath:
     coefficient: FloatArray
 
     def __call__(self, at: FloatArray) -> FloatArray:
-        """Values at the rows of `at`, shape (m,)."""
+        """Values at the rows of `at`, shape (m,) or (m, S)."""
         value = np.cos(at @ self.omega.T + self.phase) @ self.amplitude
         if self.x.shape[0]:
             value += correlation(self.kernel, at, self.x, self.phi) @ self.coefficient
         return np.asarray(value)
+
+
+class SurfacePath(DrawnSurface):
+    """One drawn surface."""
 
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""
@@ -74,7 +79,8 @@ def draw_surface_path(rng: np.random.Generator, law: Conditional) -> SurfacePath
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Data, Model, Surface
+    >>> from infgp.core.model import Data, Model
+    >>> from infgp.core.state import Surface
     >>> from infgp.core.priors import Priors
     >>> data, model = Data(np.array([[0.5]]), np.array([5.0])), Model("se", Priors().resolve(1), ard=False)
     >>> law = Conditional.of(Surface(np.array([0]), np.array([3.0]), 1.0, 1e-8), data.y, data, model)
@@ -100,7 +106,8 @@ def settle(rng: np.random.Generator, law: Conditional) -> Conditional:
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Data, Model, Surface
+    >>> from infgp.core.model import Data, Model
+    >>> from infgp.core.state import Surface
     >>> from infgp.core.priors import Priors
     >>> data, model = Data(np.array([[0.5]]), np.array([5.0])), Model("se", Priors().resolve(1), ard=False)
     >>> law = Conditional.of(Surface(np.array([0]), np.array([3.0]), 1.0, 0.5), data.y, data, model)

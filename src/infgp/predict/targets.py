@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import FLAT, Surface, most_flat, trend
+from infgp.core.model import trend
+from infgp.core.state import FLAT, Surface, most_flat
 from infgp.core.surface import Conditional, Conditioned
 
 #: Ratio of evidence, surface to flat surface, from which a rare surface that dominates nowhere counts in "expected"
@@ -48,7 +49,8 @@ class TargetWeights:
     Examples
     --------
     >>> import numpy as np
-    >>> from infgp.core.model import Data, Model, State
+    >>> from infgp.core.model import Data, Model
+    >>> from infgp.core.state import State
     >>> from infgp.core.priors import Priors
     >>> model, one = Model("se", Priors().resolve(1), ard=False), np.ones(1)
     >>> state = State(np.array([0, 0, 1]), np.zeros(2), 1.0, np.ones((1, 1)), one, one)

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.partition import canonical, truncation_level
 from infgp.core.priors import Gamma, InverseGamma, Normal, Priors
+from infgp.core.state import State
 from infgp.errors import NumericalError
-from infgp.sample.chain import KAPPA, start_state
+from infgp.sample.chain import KAPPA
 from infgp.sample.compiled.densities import factorise, forward, pick
+from infgp.sample.start import start_state
 from infgp.sample.truncated import HOP, HOP_SIGMA2, BlockedState, at_index, grid_factors, with_surfaces
 
 #: Number of sweeps for each step 4e. The step costs as much as several sweeps and, next to the joint step, hardly ever
@@ -323,7 +325,7 @@ def run_blocked(
     model : Model
         With an isotropic kernel and priors that are :func:`compilable`.
     start : {"one", "random", "alone"} or State
-        As in :func:`infgp.sample.chain.start_state`.
+        As in :func:`infgp.sample.start.start_state`.
     sweeps : int
         The paper's B.
     keep : int

@@ -17,8 +17,9 @@ import numpy as np
 
 from infgp.core.absorb import Absorber, Completed, Sums, log_shares
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, draw_categorical, trend
+from infgp.core.model import Data, Model, draw_categorical, trend
 from infgp.core.partition import IntArray
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 
 #: Steps of the Gibbs sampler that label a part of the observations only, before the last, which labels all.

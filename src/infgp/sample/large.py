@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from infgp.core.absorb import Completed
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, by_label
+from infgp.core.model import Data, Model, by_label
 from infgp.core.partition import IntArray, canonical
+from infgp.core.state import State
 from infgp.sample.chain import Schedule, cooling, run_collapsed
 from infgp.sample.complete import complete
 

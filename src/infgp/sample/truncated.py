@@ -23,10 +23,11 @@ from scipy.optimize import minimize
 
 from infgp.core.kernels import correlation, log_ell_from_phi, log_phi_gradient, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
-from infgp.core.model import Data, Model, State, draw_categorical, prior_draw
+from infgp.core.model import Data, Model, draw_categorical, prior_draw
 from infgp.core.options import GRID_SIZE
 from infgp.core.partition import IntArray, stick_sample
 from infgp.core.priors import Fixed, Grid, InverseGamma, LogNormal, Normal, UniformPhi
+from infgp.core.state import State
 
 #: Number added to the diagonal of ρ at the inputs, in units of σ². The table of surfaces needs ρ̃⁻¹ at every grid
 #: value, and squared exponential correlations are singular in double precision. In standardised units the nugget is a

@@ -8,8 +8,9 @@ import numpy as np
 
 from infgp.core.absorb import Completed
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.partition import IntArray
+from infgp.core.state import State
 from infgp.predict.targets import TargetLaw
 from infgp.sample.complete import complete
 from infgp.sample.large import carried, first_guess, others, part, select

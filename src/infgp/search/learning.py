@@ -13,12 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.options import ModelOptions
 from infgp.core.partition import IntArray
 from infgp.core.priors import Gamma, LogNormal, Normal, Priors
 from infgp.core.rewardmap import RewardMap, WarpedUnits
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.core.warp import Warps, grid
 from infgp.errors import InvalidInputError, NumericalError
@@ -28,8 +29,9 @@ from infgp.predict.lawmixture import LawMixture, mixed
 from infgp.predict.mixture import predictive
 from infgp.predict.objectives import typical
 from infgp.sample.blocked import compilable, run_blocked
-from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, in_warps, run_collapsed, sweep
+from infgp.sample.chain import ONE_SURFACE_SWEEP, Schedule, cooling, run_collapsed, sweep
 from infgp.sample.large import completed, part, selected_size
+from infgp.sample.start import in_warps
 from infgp.search import large
 
 #: Largest distance of a reward from the median, in half 16–84 % ranges. A reward that is farther is set to this
@@ -312,7 +314,7 @@ class Learned:
 
 
 def check_sampler(options: ModelOptions, warp: str | None, d: int) -> None:
-    """Raise unless a search over d inputs can use the sampler with these options.
+    """Raise unless a search over d inputs can use the sampler with the given options.
 
     Examples
     --------

@@ -17,10 +17,10 @@ import numpy as np
 
 from infgp.core import priors as prior_classes
 from infgp.core.linalg import FloatArray
-from infgp.core.model import FLAT, State
 from infgp.core.partition import IntArray, canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
+from infgp.core.state import FLAT, State
 from infgp.core.warp import WIDTHS, Warp, Warps
 from infgp.errors import InvalidInputError, check_int
 from infgp.search.learning import LARGEST, WarmChain

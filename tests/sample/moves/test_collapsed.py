@@ -14,7 +14,7 @@ from infgp.core.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Pri
 from infgp.core.surface import log_joint, log_likelihood
 from infgp.errors import NumericalError
 from infgp.sample import compiled
-from infgp.sample.chain import COLLAPSED_SWEEP, apply, run_collapsed, start_state, sweep
+from infgp.sample.chain import COLLAPSED_SWEEP, apply, run_collapsed, sweep
 from infgp.sample.compiled import densities, splits
 from infgp.sample.moves import assign as assign_module
 from infgp.sample.moves import hyper
@@ -22,6 +22,7 @@ from infgp.sample.moves import split_merge as split_merge_module
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import KERNEL_CODE
 from infgp.sample.moves.split_merge import reallocate, split_merge
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, frequency_test, geweke, sbc
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
 
@@ -600,7 +601,7 @@ def test_a_chain_that_goes_on_is_not_heated(monkeypatch, rng):
         heats.append(schedule.heat)
         return run_collapsed(rng, data, model, schedule, start, **options)
 
-    monkeypatch.setattr("infgp.estimator.run_collapsed", spy)
+    monkeypatch.setattr("infgp.estimator.regressor.run_collapsed", spy)
     budget = {"n_warmup": 8, "n_samples": 1, "thin": 1, "n_chains": 1, "random_state": 0}
     first = InfiniteGP(**budget).fit(x, y)
     InfiniteGP(init=first.chains_[0], **budget).fit(x, y)

@@ -9,30 +9,20 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import InfiniteGP
 from infgp.core.kernels import KERNELS, log_ell_from_phi
-from infgp.core.model import (
-    CONSTANT,
-    FLAT,
-    FLAT_GRADES,
-    Data,
-    State,
-    crowded,
-    draw_categorical,
-    log_prior,
-    most_flat,
-    prior_draw,
-    simulate_y,
-)
+from infgp.core.model import FLAT_GRADES, Data, draw_categorical, log_prior, prior_draw, simulate_y
 from infgp.core.options import ModelOptions
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal, Priors
+from infgp.core.state import CONSTANT, FLAT, State, crowded, most_flat
 from infgp.core.surface import Conditional, Conditioned, log_likelihood
 from infgp.predict.paths import draw_surface_path
-from infgp.sample.chain import COLLAPSED_SWEEP, Schedule, apply, cooling, run_collapsed, start_state, summaries
+from infgp.sample.chain import COLLAPSED_SWEEP, Schedule, apply, cooling, run_collapsed, summaries
 from infgp.sample.compiled import ROUGHER
 from infgp.sample.moves import assign as assign_module
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.hyper import draw_grades
 from infgp.sample.moves.split_merge import reallocate, split_merge
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, geweke
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, statistics
 
@@ -197,7 +187,7 @@ def test_joint_distribution_without_label_sweeps():
 
 def test_joint_distribution_notices_flat_surfaces_with_the_wrong_noise(monkeypatch):
     """Rewards of flat surfaces are simulated with less noise about the constant than the moves believe."""
-    monkeypatch.setattr("infgp.core.model.CONSTANT", 0.9)
+    monkeypatch.setattr("infgp.core.state.CONSTANT", 0.9)
     assert family_p_value(geweke_p_values(COLLAPSED_SWEEP, 0.0, seed=43)) < 1e-6
 
 

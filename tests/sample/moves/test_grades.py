@@ -9,16 +9,18 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import InfiniteGP
 from infgp.core.kernels import log_ell_from_phi
-from infgp.core.model import Data, State, prior_draw, simulate_y
+from infgp.core.model import Data, prior_draw, simulate_y
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import LogNormal
+from infgp.core.state import State
 from infgp.core.surface import Conditional, log_joint, log_likelihood
 from infgp.errors import InvalidInputError
-from infgp.sample.chain import COLLAPSED_SWEEP, apply, start_state
+from infgp.sample.chain import COLLAPSED_SWEEP, apply
 from infgp.sample.compiled import ROUGHER
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.hyper import draw_grades, draw_scales
 from infgp.sample.moves.split_merge import reallocate, split_merge
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, geweke
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, statistics
 

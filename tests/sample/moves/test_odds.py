@@ -9,9 +9,10 @@ from scipy.special import logsumexp
 
 from infgp import InfiniteGP
 from infgp.core import odds
-from infgp.core.model import Data, State, prior_draw, simulate_y
+from infgp.core.model import Data, prior_draw, simulate_y
 from infgp.core.odds import LENGTHS, SMOOTH_ODDS, Seating, log_tilt, seated_sample
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.predict.targets import TargetLaw
 from infgp.sample import compiled

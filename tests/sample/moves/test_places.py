@@ -9,8 +9,9 @@ from scipy.special import gammaln
 
 from infgp import InfiniteGP
 from infgp.core import places
-from infgp.core.model import Data, State, by_label, crowded, grades_from_prior, log_cohesions, prior_draw, simulate_y
+from infgp.core.model import Data, by_label, grades_from_prior, log_cohesions, prior_draw, simulate_y
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
+from infgp.core.state import State, crowded
 from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError
 from infgp.predict.mixture import main_surface, predictive, sample_rewards

@@ -13,12 +13,13 @@ from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import InverseGamma
 from infgp.core.surface import draw_own_scales, log_joint
 from infgp.core.warp import IDENTITY, Warp, Warps, grid
-from infgp.sample.chain import COLLAPSED_SWEEP, ONE_SURFACE_SWEEP, apply, start_state, sweep
+from infgp.sample.chain import COLLAPSED_SWEEP, ONE_SURFACE_SWEEP, apply, sweep
 from infgp.sample.moves import warp as warp_module
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.hyper import draw_nu, draw_scales
 from infgp.sample.moves.split_merge import reallocate, split_merge
 from infgp.sample.moves.warp import draw_warp, draw_warp_at_times, log_posterior
+from infgp.sample.start import start_state
 from infgp.testing import family_p_value, geweke, sbc
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
 

@@ -16,16 +16,18 @@ from infgp.bench.core import Method
 from infgp.bench.methods.history import FloatArray, History
 from infgp.bench.methods.infinite import cube
 from infgp.core.linalg import one_blas_thread
-from infgp.core.model import Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.options import ModelOptions
 from infgp.core.partition import canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import RewardScale
+from infgp.core.state import State
 from infgp.core.surface import Conditioned
 from infgp.predict.paths import Path, draw_path, draw_surface_path
 from infgp.sample import truncated as blocked
-from infgp.sample.chain import apply, in_reward_units, start_state, sweep
+from infgp.sample.chain import apply, sweep
 from infgp.sample.moves.collapsed import inside_limit
+from infgp.sample.start import in_reward_units, start_state
 from infgp.search.acquisition import best_of
 from infgp.search.maximise import maximise
 

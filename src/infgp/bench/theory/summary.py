@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from infgp.bench.cells import number, table
 from infgp.bench.provenance import age
 from infgp.bench.statistics import Average
-from infgp.bench.tables import number, table
 from infgp.bench.theory.fits import DESIGNS, MODELS
 from infgp.bench.theory.rewards import NOISES, gaussian_gap
 from infgp.bench.theory.store import Record, load, options

@@ -16,7 +16,7 @@ With own scales, s_l is integrated out: Gaussians become Student-t densities wit
 need q_l besides the Gaussian quantities.
 """
 
-from infgp.core.model import ROUGHER
+from infgp.core.state import ROUGHER
 from infgp.sample.compiled.chain import (
     Groups,
     MutableState,
@@ -28,7 +28,8 @@ from infgp.sample.compiled.chain import (
     residual,
 )
 from infgp.sample.compiled.densities import blocks_log_evidence, fill_blocks, fill_covariance
-from infgp.sample.compiled.labels import drift, gather, label_sweep, scatter, seat
+from infgp.sample.compiled.inverses import drift, gather, scatter, seat
+from infgp.sample.compiled.labels import label_sweep
 from infgp.sample.compiled.scales import draw_scales, lines_of, redraw_grades, step_log_prior
 from infgp.sample.compiled.splits import reallocate, split_or_merge
 from infgp.sample.compiled.trend import draw_trend

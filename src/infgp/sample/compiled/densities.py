@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import CONSTANT, FLAT, ROUGHER
+from infgp.core.state import CONSTANT, FLAT, ROUGHER
 
 #: Sums may be reordered (vectorised); NaN and infinity keep their meaning.
 FAST: Any = {"reassoc", "contract", "nsz"}

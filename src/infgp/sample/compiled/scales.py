@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import FLAT, ROUGHER
+from infgp.core.state import FLAT, ROUGHER
 from infgp.sample.compiled.chain import Groups, MutableState, Setting, residual
 from infgp.sample.compiled.densities import (
     blocks_log_evidence,
@@ -186,7 +186,7 @@ def redraw_grades(
     The step divides all shared length-scales by ROUGHER to the power `step`, which is drawn from a law that is
     symmetric about zero, or is 0; in log ℓ it is a translation. With the grades summed out, a surface can keep its own
     length-scales by changing its grade, or keep its grade and change its length-scales. Moves of grades alone, or of
-    length-scales alone, do not connect these modes of the posterior. The evidence of a flat surface does not change
+    length-scales alone, do not connect such modes of the posterior. The evidence of a flat surface does not change
     with the step. Returns whether the step was accepted.
 
     change : from :func:`step_log_prior`

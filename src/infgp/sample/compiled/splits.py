@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infgp.core.jit import jit
-from infgp.core.model import FLAT
 from infgp.core.odds import log_tilt
 from infgp.core.places import log_cohesion
+from infgp.core.state import FLAT
 from infgp.sample.compiled.chain import MutableState, PriorNumbers, Setting, group_order, relabel, residual
 from infgp.sample.compiled.densities import (
     blocks_log_evidence,
@@ -211,7 +211,8 @@ def relabelled(labels: Any, members: Any, sides: Any, first: int, second: int) -
 class Pool(NamedTuple):
     """The observations on the surfaces of two anchors, and what a proposal needs of them.
 
-    who, rest : these observations, and all others, both ascending;  order : positions in `who`, see :func:`outward`
+    who, rest : the observations on either surface, and all others, both ascending
+    order : positions in `who`, see :func:`outward`
     r, noise, x : residuals, known noise and inputs;  edges : see :func:`edges_within`
     """
 

@@ -17,8 +17,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from infgp.core.linalg import FloatArray, cholesky, solve_cholesky, solve_lower
-from infgp.core.model import Data, Model, State, by_label, grades_from_prior, most_flat
+from infgp.core.model import Data, Model, by_label, grades_from_prior
 from infgp.core.partition import IntArray
+from infgp.core.state import State, most_flat
 from infgp.errors import NumericalError
 from infgp.sample import compiled
 from infgp.sample.moves.collapsed import KERNEL_CODE
@@ -103,32 +104,11 @@ def _visit(
         compiled.scatter(lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T, s, inverse)
     large = np.column_stack(reductions) if reductions else np.empty((n, 0))
     sigma2 = float(state.sigma2[0])
+    odds = data.seating.odds(state.odds) if state.odds else None
     changed = compiled.label_sweep(
-        visits,
-        uniforms,
-        fresh,
-        grade,
-        r,
-        prior,
-        inverse,
-        alpha,
-        labels,
-        members,
-        counts,
-        where,
-        quadratics,
-        columns,
-        large,
-        sigma2,
-        tau2,
-        noise,
-        state.nu,
-        model.scale_shape,
-        data.places,
-        model.local,
-        data.seating.odds(state.odds) if state.odds else None,
-        most_flat(n),
-    )
+        visits, uniforms, fresh, grade, r, prior, inverse, alpha, labels, members, counts, where, quadratics, columns,
+        large, sigma2, tau2, noise, state.nu, model.scale_shape, data.places, model.local, odds, most_flat(n),
+    )  # fmt: skip
     if not changed:
         return labels, 0.0
     compiled.relabel(labels)

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, by_label, most_flat
+from infgp.core.model import Data, Model, by_label
 from infgp.core.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, Normal, UniformPhi
+from infgp.core.state import State, most_flat
 from infgp.errors import InvalidInputError
 from infgp.sample import compiled
 

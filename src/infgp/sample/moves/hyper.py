@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from infgp.core.model import FLAT, Data, Model, State
+from infgp.core.model import Data, Model
 from infgp.core.priors import Fixed
+from infgp.core.state import FLAT, State
 from infgp.errors import NumericalError
 from infgp.sample import compiled
 from infgp.sample.moves.collapsed import changed, prior_numbers

@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from infgp.core.linalg import FloatArray
-from infgp.core.model import Data, Model, State, grades_from_prior
+from infgp.core.model import Data, Model, grades_from_prior
+from infgp.core.state import State
 from infgp.sample import compiled
 from infgp.sample.moves import Deeds
 from infgp.sample.moves.collapsed import changed, prior_numbers

@@ -23,8 +23,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_lower
-from infgp.core.model import Data, Model, State, covariance, draw_categorical
+from infgp.core.model import Data, Model, covariance, draw_categorical
 from infgp.core.priors import Fixed, Positive
+from infgp.core.state import State
 from infgp.sample.moves import Deeds
 
 #: Number of factors λ in a window.

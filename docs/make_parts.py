@@ -1,8 +1,8 @@
-"""What docs/stopping.md shows of files: tables, the output of an example and a picture.
+"""What pages show of records: tables, the output of an example and a picture.
 
-python docs/make_stopping.py     # writes parts of docs/stopping.md, and docs/stopping-reliability.png
+python docs/make_parts.py     # writes parts of docs/stopping.md and docs/parallel.md, and docs/stopping-reliability.png
 
-A part of the page lies between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`. What is between them is the
+A part of a page lies between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`. What is between them is the
 output of examples/NAME.py or, where a title follows the name after a colon, the table under that title of
 results/NAME/table.md; the title `first` stands for its first table.
 """
@@ -19,7 +19,8 @@ import numpy as np
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
-PAGE = DOCS / "stopping.md"
+#: Pages that have such parts.
+PAGES = (DOCS / "stopping.md", DOCS / "parallel.md")
 PICTURE = DOCS / "stopping-reliability.png"
 PART = re.compile(r"(<!-- begin (\w+)(?:: ([^>]+?))? -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
@@ -64,16 +65,15 @@ def picture() -> None:
 
 def main() -> None:
     """Write the parts and the picture."""
-    made = {}
 
     def filled(found: re.Match[str]) -> str:
         begin, name, title, end = found.groups()
-        made[name] = True
         return f"{begin}{output(name) if title is None else section(name, title)}\n{end}"
 
-    PAGE.write_text(PART.sub(filled, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(PART.sub(filled, page.read_text(encoding="utf-8")), encoding="utf-8")
     picture()
-    print(f"written: {', '.join(made)} in {PAGE.name}, and {PICTURE.name}")
+    print(f"written: {', '.join(path.name for path in (*PAGES, PICTURE))}")
 
 
 if __name__ == "__main__":
