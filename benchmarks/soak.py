@@ -139,18 +139,19 @@ def postgresql(trials, made):
 
 
 def main():
+    """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--asks", type=int, default=5000, help="asks of one process (default: %(default)s)")
     parser.add_argument("--trials", type=int, default=20_000, help="trials of the study (default: %(default)s)")
     parser.add_argument("--only", choices=("asks", "postgresql"), help="one of the two")
     parser.add_argument("--quick", action="store_true", help="60 asks, 400 trials; writes nothing")
     options = parser.parse_args()
-    out = json.loads(OUT.read_text()) if OUT.exists() else {}
 
     def keep(name, value):
-        out[name] = {"commit": commit(), "result": value}
-        if not options.quick:
-            OUT.write_text(json.dumps(out, indent=1) + "\n")
+        if not options.quick:  # what the other part has written meanwhile stays
+            out = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
+            out[name] = {"commit": commit(), "result": value}
+            OUT.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
 
     if options.only != "postgresql":
         count, block = (60, 30) if options.quick else (options.asks, BLOCK)
