@@ -28,6 +28,7 @@ import numpy as np
 import infgp
 from infgp.bench.cells import table
 from infgp.bench.methods import METHODS
+from infgp.bench.methods.variants import FITTED
 from infgp.bench.provenance import commit
 from infgp.bench.tasks.noisy import Problem
 
@@ -146,7 +147,7 @@ class Peer:
     """A method of the benchmark."""
 
     def __init__(self, name, d):
-        self.run = METHODS[name].start(d, SEED)
+        self.run = {**METHODS, **FITTED}[name].start(d, SEED)
 
     def tell_many(self, x, y):
         """Tell the rewards, one after the other."""

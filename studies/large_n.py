@@ -179,7 +179,7 @@ def search(name, method, seed, earlier=EARLIER, further=FURTHER):
         regret.append(problem.optimum - float(problem.expected(point[None])[0]))
         run.tell(point, problem.evaluate(rng, point))
     final = problem.optimum - float(problem.expected(run.recommend()[None])[0])
-    return {"final": final, "along": float(np.mean(regret)), "regret": rounded(regret)}
+    return {"final": final, "along": float(np.mean(regret)), "regret": rounded(regret), "failures": []}
 
 
 def measure(job, warm):

@@ -473,13 +473,14 @@ def test_updates_keep_the_inverses(large, rng, monkeypatch):
         assert arrays["quadratics"][label] == pytest.approx(r[s] @ (exact @ r)[s])
 
 
-def test_small_noise_needs_no_second_sweep(rng, monkeypatch):
+@pytest.mark.parametrize(("sigma2", "tau2", "phi"), [(1.3, 1e-5, 4.0), (2000.0, 2e-3, 0.5)])
+def test_small_noise_needs_no_second_sweep(rng, monkeypatch, sigma2, tau2, phi):
     """An outlier among many precise values joins their surface and leaves it: α stays right, and is not redone."""
     n = 300
     x = rng.random((n, 2))
     model = Model("se", Priors().resolve(2), ard=False)
     labels = (rng.random(n) < 0.1).astype(np.int64)
-    scales = {"sigma2": np.array([1.3]), "tau2": np.array([1e-5]), "phi": np.full((1, 2), 4.0)}
+    scales = {"sigma2": np.array([sigma2]), "tau2": np.array([tau2]), "phi": np.full((1, 2), phi)}
     state = replace(prior_draw(rng, x, replace(model, local=0.0)), labels=labels, **scales)
     calls = []
     right = assign_module._visit
@@ -490,7 +491,7 @@ def test_small_noise_needs_no_second_sweep(rng, monkeypatch):
         return out, drift
 
     monkeypatch.setattr(assign_module, "_visit", spy)
-    assign(rng, state, Data(x, np.sin(5.0 * x.sum(axis=1)) + 0.003 * rng.normal(size=n)), model)
+    assign(rng, state, Data(x, np.sin(5.0 * x.sum(axis=1)) + np.sqrt(tau2) * rng.normal(size=n)), model)
     ((drift, changed),) = calls
     assert changed > 10
     assert drift < 1e-9

@@ -163,8 +163,10 @@ def add_point(
     i: int,
     label: int,
     residual: float,
-    noisy: float,
-    k: Any,
+    sigma2: float,
+    tau2: float,
+    noise: Any,
+    C: Any,  # noqa: N803
     G: Any,  # noqa: N803
     alpha: Any,
     members: Any,
@@ -172,21 +174,29 @@ def add_point(
     where: Any,
     v: Any,
 ) -> None:
-    """Put observation i on a surface: bordered up-date of the inverse. `noisy` is σ² + τ² + v_i.
+    """Put observation i on a surface: bordered up-date of the inverse.
 
-    v is left as (G_SS k_S, −1 at i), with which kᵀGk of any other point grows by (v · its k)² / s.
+    v is left as (G_SS k_S, −1 at i), with which kᵀGk of any other point grows by (v · its k)² / s. Where the noise is
+    small, s is a small difference of large numbers, and the error of the inverse would be all of it: G_SS k_S is mended
+    before s is computed.
     """
-    m = counts[label]
-    mean, reduction = 0.0, 0.0
+    m, n, k = counts[label], v.size, C[i]
+    mean, reduction, error = 0.0, 0.0, np.zeros(n)
     for a in range(m):
         j = members[label, a]
         total = 0.0
         for b in range(m):
             total += G[j, members[label, b]] * k[members[label, b]]
         v[j] = total
-        reduction += total * k[j]
+    for a in range(m):
+        j = members[label, a]
+        error[j] = k[j] - (tau2 + noise[j]) * v[j] - dot(C[j], v, n)
+    for a in range(m):
+        j = members[label, a]
+        v[j] += dot(G[j], error, n)
+        reduction += v[j] * k[j]
         mean += alpha[j] * k[j]
-    s = noisy - reduction
+    s = sigma2 + tau2 + noise[i] - reduction
     v[i] = -1.0
     members[label, m] = i
     where[i] = m

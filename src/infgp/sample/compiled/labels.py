@@ -178,7 +178,7 @@ def label_sweep(
             columns[own] = -1
         g = grade[members[chosen, 0]] if counts[chosen] > 0 else fresh[position]
         grade[i] = g
-        add_point(i, chosen, r[i], noisy, C[g, i], G, alpha, members, counts, where, v)
+        add_point(i, chosen, r[i], sigma2, tau2, noise, C[g], G, alpha, members, counts, where, v)
         quadratics[chosen] += alpha[i] * alpha[i] / G[i, i]
         if columns[chosen] >= 0:
             shift_reductions(columns[chosen], v, C[g], G[i, i], visits, position + 1, large)
