@@ -15,13 +15,14 @@ from functools import partial
 
 import numpy as np
 
+from infgp.bench.cells import ratio
 from infgp.bench.methods import METHODS
 from infgp.bench.methods.variants import VARIANTS
 from infgp.bench.pool import measure_with
 from infgp.bench.records import load
 from infgp.bench.statistics import by_task, log_ratios
 from infgp.bench.study import FLOOR, RESULTS, Study, recommended
-from infgp.bench.tables import ratio, table
+from infgp.bench.tables import table
 from infgp.bench.tasks import PAPER
 from infgp.bench.tasks import task as task_of
 from infgp.bench.tasks.noisy import Problem

@@ -15,10 +15,12 @@ REPO = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (REPO / "studies").glob("*.py") if path.stem != "__init__")
 #: Arguments of a quick form that takes seconds.
 CHEAP = {
+    "batches": ["--methods", "infgp-final,infgp-batch-8"],
     "botorch_model": ["--methods", "SingleTaskGP,InfGPModel"],
     "confirm": [],
     "diagnosis": ["--methods", "ts-warped"],
     "dimensions": ["--methods", "cma-es,random"],
+    "final": [],
     "general": ["--methods", "infgp,infgp-one"],
     "nonstationary": ["--methods", "one surface", "--tasks", "halves-n40"],
     "objectives": ["--methods", "infgp-objective-final,replicates,random"],
@@ -26,11 +28,13 @@ CHEAP = {
     "optuna_sampler": [],
     "recommendations": [],
     "regret": [],
+    "replicates": [],
     "regimes": ["--methods", "infgp,infgp-one", "--tasks", "ackley-small-d2"],
     "robust_regret": ["--methods", "infgp,random", "--tasks", "ackley-weibull-d2"],
     "scales": ["--methods", "infgp-final,optuna-tpe,random"],
     "search_variants": ["--methods", "infgp,infgp-unwarped"],
     "second_look": ["--methods", "knowledge gradient,nothing"],
+    "large_n": [],
     "laws": [],
     "start_independence": [],
     "thompson": ["--methods", "thompson"],
