@@ -124,8 +124,8 @@ class Beliefs(Journal):
         --------
         >>> import infgp
         >>> optimizer = infgp.Optimizer({"x": infgp.Float(0.0, 1.0)}, seed=0)
-        >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
-        ...     optimizer.tell({"x": x}, -(x - 0.5) ** 2)
+        >>> for k in range(11):
+        ...     optimizer.tell({"x": 0.1 * k}, -(0.1 * k - 0.5) ** 2)
         >>> regret = optimizer.regret()
         >>> regret.quantile(0.9) < 0.1, regret.probability_below(0.1) > 0.9
         (True, True)
