@@ -2,8 +2,10 @@
 
 The knowledge gradient scores an evaluated input like any other: what one more reward there would teach, its noise
 counted. By default (`some`) the five evaluated inputs with the best objective are among the candidates. With `none` no
-evaluated input is ever chosen, with `all` every evaluated input is a candidate. The noise of the tasks depends on the
-input; all arms have the same candidates otherwise, the same design and the same stream of noise.
+evaluated input is ever chosen, with `all` every evaluated input is a candidate. With `more` there are as many further
+candidates as with `all`, which lie anywhere: it tells repeats from a longer search for the next input. All arms have
+the same candidates otherwise, the same design and the same stream of noise. On the tasks of the first group the noise
+depends on the input; those of the second group are of the other kinds.
 
     python -m studies.replicates [--seeds 10] [--tasks a,b] [--methods a,b] [--jobs 2]      # goes on where it stopped
     python -m studies.replicates --quick       # one task, 20 evaluations; writes nothing
@@ -28,7 +30,7 @@ from infgp.search.optimizer import Optimizer
 from infgp.space import Float, Space
 from studies.regret import uniform
 
-TASKS = (
+NOISY = (
     "styblinski_tang-heteroscedastic-d1",
     "ackley-heteroscedastic-d2",
     "levy-heteroscedastic-d2",
@@ -38,7 +40,24 @@ TASKS = (
     "log-normal-d2",
     "counts-d2",
 )
-ARMS = ("some", "none", "all")
+OTHERS = (
+    "levy-small-d2",
+    "ackley-small-d2",
+    "schwefel-small-d2",
+    "rosenbrock-small-d5",
+    "ackley-outliers-d2",
+    "levy-outliers-d5",
+    "styblinski_tang-cauchy-d2",
+    "rosenbrock-weibull-d2",
+    "schwefel-nonstationary-d2",
+    "ackley-nonstationary_outliers-d2",
+    "success-d2",
+    "jackpot-d2",
+    "crash-d1",
+    "steamroller-d2",
+)
+TASKS = NOISY + OTHERS
+ARMS = ("some", "none", "all", "more")
 #: Evaluations of a run.
 STEPS = 100
 TEXT = f"""\
@@ -56,6 +75,8 @@ def pick_from(evaluated, arm):
         points, known = candidates(rng, space, good, spread, around), evaluated()
         if arm == "all":
             points = np.vstack((points, np.unique(known, axis=0)))
+        elif arm == "more":
+            points = np.vstack((points, space.sobol(rng, len(np.unique(known, axis=0)))))
         else:
             points = points[(points[:, None] != known[None]).any(axis=2).all(axis=1)]
         return np.asarray(points[np.argmax(score(points))])
