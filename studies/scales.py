@@ -25,7 +25,7 @@ from infgp.bench.tasks.scales import SCALES
 
 ALL = METHODS | VARIANTS | FITTED | PEERS
 #: infgp in its forms, of which one surface is an ordinary GP in the same code.
-OWN = ("infgp", "infgp-final", "infgp-final-failures", "infgp-unwarped", "infgp-final-unwarped", "infgp-one")
+OWN = ("infgp", "infgp-final", "infgp-final-counted", "infgp-unwarped", "infgp-final-unwarped", "infgp-one")
 #: What infgp is compared with.
 OTHERS = ("optuna-tpe", "optuna-gp", "botorch-winsorised", "cma-es", "hebo", "random")
 #: Smallest regret that counts, in median regrets of a uniform point of the task.

@@ -90,6 +90,7 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
     rare: dict[str, list[Any]] = {
         "objective": ["median", ("quantile", 0.1), ("cvar", 0.2), ("cvar", 1.0), ("probability", 0.5)],
         "outliers": ["ignore"],
+        "stand_ins": ["count"],
         "target": ["main"],
         "goal": ["along"],
         "acquisition": ["thompson", "local"],

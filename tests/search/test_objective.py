@@ -197,20 +197,6 @@ def test_a_study_has_the_objective_of_an_optimizer():
         InfGPSampler(outliers="drop")
 
 
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_a_number_that_may_stand_for_failures_is_named(direction):
-    sign = 1.0 if direction == "minimize" else -1.0
-    optimizer = Optimizer({"x": Float(0.0, 1.0)}, direction, seed=0, n_initial=10)
-    for k in range(10):
-        x = k / 9
-        optimizer.tell({"x": x}, sign * (1e6 if x > 0.7 else (x - 0.3) ** 2))
-    best = optimizer.recommend()
-    assert best.stand_in == (sign * 1e6, 3)
-    assert f"3 {best.noun}s are exactly" in str(best)
-    assert best.noun == ("cost" if direction == "minimize" else "reward")
-    assert "tell None" in best.warnings[-1]
-
-
 @pytest.mark.parametrize(
     "values",
     [[0.1, 0.2, 0.3, 0.4, 1e6], [0.1, 0.2, 0.3, 7.0, 7.0], [1.0, 1.0, 1.0, 1e6, 1e6], [0.1, 0.2, 1e6, 1e6], []],

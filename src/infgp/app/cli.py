@@ -22,7 +22,7 @@ from infgp.errors import InfGPError, InvalidInputError, require
 from infgp.predict.functionals import OUTLIERS
 from infgp.printing import printable
 from infgp.search.presets import PRESETS
-from infgp.search.proposal import DEFAULT_GOAL, GOALS
+from infgp.search.proposal import DEFAULT_GOAL, GOALS, STAND_INS
 
 RUN_HELP = """\
 Find the input with the best expected reward of a noisy function, or with another best objective (--objective).
@@ -104,6 +104,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="whether rewards that fit no surface count: they do if they can happen again, such as crashes and prizes; "
         "ignore them if they are errors of measurement; the study keeps it (default: what the study has kept, or else "
         "count)",
+    )
+    add(
+        "--stand-ins",
+        choices=STAND_INS,
+        help="what exactly the same value is that is told again and again, far worse than all others: it stands for "
+        "trials that failed, or it counts; the study keeps it (default: what the study has kept, or else failed)",
     )
     add(
         "--goal",

@@ -156,6 +156,14 @@ def conclude(study: Study) -> str:
             f"{other} this point would be better: {shorten(point)}. Count them if they can happen again, ignore them "
             "if they are errors."
         )
+    if found.stand_in is not None:
+        value, times = found.stand_in
+        begin = f"Warning: {times} {found.noun}s are exactly {value:g}, far worse than all others."
+        lines.append(
+            f"{begin} They are taken for trials that failed; with --stand-ins count they count."
+            if found.stand_ins == "failed"
+            else f"{begin} They count; with --stand-ins failed they are taken for trials that failed."
+        )
     if study.sampler.fallbacks:
         lines.append(f"In this run the model failed {study.sampler.fallbacks} times; a random point was used then.")
     return "\n".join(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from infgp.errors import InvalidInputError, check_choice
 from infgp.predict.functionals import OUTLIERS, WITH_NUMBER, Objective
 from infgp.search.presets import PRESETS
-from infgp.search.proposal import DEFAULT_GOAL, GOALS
+from infgp.search.proposal import DEFAULT_GOAL, GOALS, STAND_INS
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 OBJECTIVE = "infgp:objective"
 #: User attribute of a study: whether rewards off the surfaces count, as ``--outliers`` writes it.
 OUTLIERS_KEPT = "infgp:outliers"
+#: User attribute of a study: what a number is that may stand for failed trials, as ``--stand-ins`` writes it.
+STAND_INS_KEPT = "infgp:stand_ins"
 #: User attribute of a study: what the search is for, as ``--goal`` writes it.
 GOAL_KEPT = "infgp:goal"
 #: User attribute of a study: the preset, as ``--preset`` writes it.
@@ -61,6 +63,8 @@ def check_options(plan: Plan) -> None:
         read_objective(plan.objective)
     if plan.outliers is not None:
         check_choice("--outliers", plan.outliers, OUTLIERS)
+    if plan.stand_ins is not None:
+        check_choice("--stand-ins", plan.stand_ins, STAND_INS)
     if plan.goal is not None:
         check_choice("--goal", plan.goal, tuple(GOALS))
     if plan.preset is not None:
@@ -112,6 +116,7 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     asked = {
         OBJECTIVE: plan.objective,
         OUTLIERS_KEPT: plan.outliers,
+        STAND_INS_KEPT: plan.stand_ins,
         GOAL_KEPT: plan.goal,
         PRESET_KEPT: plan.preset,
         PER_COST_KEPT: plan.per_cost,
@@ -122,9 +127,12 @@ def settle(study: Study, plan: Plan) -> dict[str, Any]:
     objective = read_objective(plan.objective or str(kept.get(OBJECTIVE, "mean")))
     outliers = plan.outliers or str(kept.get(OUTLIERS_KEPT, "count"))
     check_choice("--outliers", outliers, OUTLIERS)
+    stand_ins = plan.stand_ins or str(kept.get(STAND_INS_KEPT, STAND_INS[0]))
+    check_choice("--stand-ins", stand_ins, STAND_INS)
     goal = plan.goal or str(kept.get(GOAL_KEPT, DEFAULT_GOAL))
     check_choice("--goal", goal, tuple(GOALS))
     option = objective.option
     settled: dict[str, Any] = {"objective": option if isinstance(option, str) else tuple(option), "outliers": outliers}
     settled |= {"goal": goal} if preset == NO_PRESET else {"preset": preset}
+    settled |= {"stand_ins": stand_ins} if stand_ins != STAND_INS[0] and preset != "paper" else {}
     return settled | ({"per_cost": True} if per_cost else {})

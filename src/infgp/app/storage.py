@@ -53,6 +53,7 @@ class Plan:
     minimize: bool = False
     objective: str | None = None  # None for what the study has kept
     outliers: str | None = None
+    stand_ins: str | None = None
     goal: str | None = None
     preset: str | None = None
     per_cost: bool | None = None

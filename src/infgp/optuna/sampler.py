@@ -77,9 +77,9 @@ class InfGPSampler(Beliefs):
     per_cost : bool, default=False
         Whether what a trial is expected to add is divided by what it is expected to cost, which is learned: the user
         attribute ``infgp:cost`` of a trial or, where its objective does not set it, the seconds that it took.
-    preset, objective, outliers, target, goal, acquisition, exploration, gradients, reference_point, kernel, ard
-        As in :class:`infgp.Optimizer`; so are the last seven.
-    surfaces, regions, surface_scales, odds, sampler, priors, warp, exact_up_to
+    preset, objective, outliers, stand_ins, target, goal, acquisition, exploration, gradients, reference_point, kernel
+        As in :class:`infgp.Optimizer`; so are the last eight.
+    ard, surfaces, regions, surface_scales, odds, sampler, priors, warp, exact_up_to
 
     Examples
     --------
@@ -105,6 +105,7 @@ class InfGPSampler(Beliefs):
         preset: str | None = None,  # its options have come with the others
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
+        stand_ins: str = "failed",
         target: str = "objective",
         goal: str = DEFAULT_GOAL,
         acquisition: str | None = None,
@@ -127,6 +128,7 @@ class InfGPSampler(Beliefs):
             "n_initial": n_startup_trials,
             "objective": objective,
             "outliers": outliers,
+            "stand_ins": stand_ins,
             "target": target,
             "goal": goal,
             "acquisition": acquisition,
@@ -261,7 +263,7 @@ class InfGPSampler(Beliefs):
             memory, _ = self._recall(study, distributions, trial.number)
             if trial.number in memory.told:
                 return out
-            known = memory.tell(trial, tuple(values)) and all(map(math.isfinite, values))
+            known = memory.tell(trial, tuple(values)) and bool(memory.optimizer.counted[-1])
             if not (known and self._store_beliefs and len(memory.told) >= memory.optimizer.n_initial):
                 return out
             for k in range(len(values)):

@@ -60,7 +60,7 @@ class History:
         optimizer = optimizer_of(thing)
         sign = 1.0 if optimizer.direction == "maximize" else -1.0
         observations = optimizer.observations
-        done = np.array([o.values is not None for o in observations], dtype=bool)
+        done = optimizer.counted
         values = np.array([np.nan if o.values is None else o.values[0] for o in observations])
         off = np.full(values.size, np.nan)
         learned, aim = optimizer.aimed()
@@ -84,7 +84,8 @@ def _path(
             series = next(iter(setup.problem(log[:step]).objectives.values()))
             learned = setup.learner.learn(rng, series, chain)
             chain = learned.chain
-            feasible = [o.feasible for o in observations[:step] if o.values is not None]
+            counted = setup.counted(log[:step])
+            feasible = [o.feasible for o, has in zip(observations[:step], counted, strict=True) if has]
             found.append(best_expected(setup.strategy.aims([learned])[0], feasible))
     return steps, np.array([best.mean for best in found]), np.array([best.std for best in found])
 

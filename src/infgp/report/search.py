@@ -94,7 +94,7 @@ class Search:
     @property
     def done(self) -> list[int]:
         """Indices, among all observations, of those that succeeded."""
-        return [k for k, o in enumerate(self.optimizer.observations) if o.values is not None]
+        return [int(k) for k in np.flatnonzero(self.optimizer.counted)]
 
     @property
     def luckiest(self) -> int:

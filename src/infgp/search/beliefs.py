@@ -105,7 +105,8 @@ class Beliefs(Journal):
         """
         self._single("best_expected")
         learned = self.learned()
-        done = [o.feasible for o, _ in self._told() if o.values is not None]
+        log = self._told()
+        done = [o.feasible for (o, _), has in zip(log, self._setup.counted(log), strict=True) if has]
         with one_blas_thread():
             return recommending.best_expected(self._setup.strategy.aims([learned])[0], done[: learned.series.y.size])
 
@@ -320,9 +321,10 @@ class Beliefs(Journal):
         standing = self._standing
         log, aims = self._told(standing), []
         with one_blas_thread():
-            if any(o.values is not None for o, _ in log):
+            done = self._setup.counted(log)
+            if done.any():
                 aims = self._setup.strategy.aims(self._believe("show", False, standing).objectives)
-            return frames.to_frame(self.space, log, aims)
+            return frames.to_frame(self.space, log, done, aims)
 
     # --- What beliefs are made from ----------------------------------------------------------------------------------
 

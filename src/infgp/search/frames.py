@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from infgp.errors import InvalidInputError, require
 from infgp.predict.mixture import off_surface_probability
@@ -49,12 +50,15 @@ def evaluations(space: Space, observations: Sequence[Observation]) -> Any:
     return frame
 
 
-def to_frame(space: Space, log: Log, objectives: Sequence[Aimed]) -> Any:
-    """What was told, and what is believed of it; the objectives are as they are known, or there are none yet."""
+def to_frame(space: Space, log: Log, done: NDArray[np.bool_], objectives: Sequence[Aimed]) -> Any:
+    """What was told, and what is believed of it; the objectives are as they are known, or there are none yet.
+
+    The chance to lie off the surface is that of the evaluations in `done`, which have given a reward.
+    """
     observations = [observation for observation, _ in log]
     frame = evaluations(space, observations)
     inputs = np.array([u for _, u in log]).reshape(-1, space.d)
-    done, count = np.array([o.values is not None for o in observations], dtype=bool), max(len(objectives), 1)
+    count = max(len(objectives), 1)
     for k in range(count):
         mean, std, off = (np.full(len(log), np.nan) for _ in range(3))
         if objectives:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from infgp.core.forks import renew_after_fork
 from infgp.core.scaling import check_variances
@@ -224,6 +225,11 @@ class Journal(Hints):
         """How many evaluations were told, and how many of them succeeded."""
         told = self._told()
         return len(told), sum(o.values is not None for o, _ in told)
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which of the observations have given a reward: see the option `stand_ins`; shape (observations,)."""
+        return self._setup.counted(self._told())
 
     @property
     def pending(self) -> tuple[Point, ...]:

@@ -90,6 +90,8 @@ class Series:
         Inputs whose evaluation failed.
     bounded : bool
         Whether it is a constraint, of which no value is better than another as long as it holds.
+    aside : float or None
+        A number that stands for failed evaluations, in the user's units: it is not among the values.
     """
 
     x: FloatArray
@@ -97,6 +99,7 @@ class Series:
     noise: FloatArray
     failed: FloatArray
     bounded: bool = False
+    aside: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +107,7 @@ class WarmChain:
     """States of a chain for the first `n` values of a series, in units of `scale`, that choose from some warps.
 
     Of many values, it is a chain on the selected ones in `rows`; None for all. What the states then make of the others
-    is drawn with randomness from `seed`.
+    is drawn with randomness from `seed`. A series from which another number than `aside` is left out has other values.
     """
 
     states: tuple[State, ...]
@@ -113,6 +116,7 @@ class WarmChain:
     warps: Warps = field(default_factory=Warps)
     rows: IntArray | None = None
     seed: int = 0
+    aside: float | None = None
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,7 @@ class Learner:
         series : Series
             It has at least one value. The first `chain.n` values are those that the chain has seen.
         chain : WarmChain or None
-            None for a new chain, which is warmed up first.
+            None for a new chain, which is warmed up first. So is one in place of a chain on other values.
         effort : Effort
         keep : int
             Number of states to keep, evenly spaced.
@@ -182,6 +186,7 @@ class Learner:
         >>> learned.chain.n, len(learned.chain.states)
         (6, 5)
         """
+        chain = None if chain is None or chain.aside != series.aside else chain
         n, known = series.y.size, bool(series.noise.any())
         model = self.known_noise_model if known else self.model
         tempered = self.warp and not known  # known variances are of rewards as they are
@@ -212,7 +217,8 @@ class Learner:
             if fresh:
                 raise
             return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
-        return Learned(series, WarmChain(draws.states, n, scale, model.warps, rows, seed), model, tempered)
+        found = WarmChain(draws.states, n, scale, model.warps, rows, seed, series.aside)
+        return Learned(series, found, model, tempered)
 
     def _selected(
         self,
@@ -241,7 +247,7 @@ class Learner:
             if start == "one":
                 raise
             states = run_blocked(rng, data, self.model, "one", TRUNCATED_SWEEPS, keep)
-        return Learned(series, WarmChain(states, data.y.size, scale), self.model)
+        return Learned(series, WarmChain(states, data.y.size, scale, aside=series.aside), self.model)
 
 
 @dataclass(frozen=True, eq=False)

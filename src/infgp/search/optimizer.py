@@ -68,6 +68,10 @@ class Optimizer(Beliefs):
     outliers : {"count", "ignore"}, default="count"
         Whether rewards that fit no surface count. They do if they can happen again: crashes, jackpots, failures.
         Ignore them where they are errors of measurement.
+    stand_ins : {"failed", "count"}, default="failed"
+        What it means if exactly the same reward is told again and again, far worse than all others (at least ten
+        thousand times their spread): that it stands for evaluations that failed, as if None had been told, or that it
+        is a reward like others. A recommendation says so. With several objectives all rewards count.
     target : {"objective", "main", "surface"}, default="objective"
         What is searched for: the objective; the dominant surface, which no other rewards move; or (Thompson sampling
         only, the paper's Algorithm 1) a surface drawn by the weights of the surfaces.
@@ -146,6 +150,7 @@ class Optimizer(Beliefs):
         preset: str | None = None,  # its options have come with the others
         objective: ObjectiveLike | Sequence[ObjectiveLike] = "mean",
         outliers: str = "count",
+        stand_ins: str = "failed",
         target: str = "objective",
         goal: str = DEFAULT_GOAL,
         acquisition: str | None = None,
@@ -181,6 +186,7 @@ class Optimizer(Beliefs):
             gradients,
             _reference(reference_point, len(directions)),
             per_cost,
+            stand_ins,
         )
         strategy.check()
         options = ModelOptions(kernel, ard, surfaces, regions, surface_scales, odds, priors, sampler, exact_up_to)

@@ -90,6 +90,8 @@ class Recommendation:
     stand_in : (float, int) or None
         A reward that was told several times, to the last digit, and is far worse than all others, with how often: it
         may stand for failed evaluations. None if there is none.
+    stand_ins : {"failed", "count"}
+        Whether it was taken for failed evaluations, or counted.
     direction : {"maximize", "minimize"}
         Whether rewards are maximised or costs minimised.
     law : Law
@@ -109,6 +111,7 @@ class Recommendation:
     off_surface_effect: float = 0.0
     otherwise: Point | None = None
     stand_in: tuple[float, int] | None = None
+    stand_ins: str = "failed"
     direction: str = "maximize"
     law: Law | LawMixture | None = field(default=None, repr=False, compare=False)
 
@@ -151,11 +154,18 @@ class Recommendation:
             )
         if self.stand_in is not None:
             value, times = self.stand_in
-            found.append(
-                f"warning: {times} {self.noun}s are exactly {value:g}, far worse than all others. If that stands for "
-                "evaluations that failed, tell None in place of it: the search then keeps away from such points, and "
-                f"they do not count in the expected {self.noun} of others."
-            )
+            begin = f"warning: {times} {self.noun}s are exactly {value:g}, far worse than all others."
+            if self.stand_ins == "failed":
+                found.append(
+                    f"{begin} They are taken for evaluations that failed: the search keeps away from such points, and "
+                    f"they do not count in the expected {self.noun} of others. If the {self.noun} was really paid, use "
+                    "stand_ins='count'."
+                )
+            else:
+                found.append(
+                    f"{begin} They count. If they stand for evaluations that failed, tell None in place of them, or "
+                    "use stand_ins='failed'."
+                )
         return tuple(found)
 
 

@@ -25,6 +25,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "odds": "constant",
         "warp": None,
         "objective": "mean",
+        "stand_ins": "count",
         "target": "surface",
         "goal": "along",
         "acquisition": "thompson",

@@ -28,6 +28,8 @@ logger = logging.getLogger("infgp")
 ACQUISITIONS = ("kg", "logei", "thompson", "local")
 #: Values of the option `goal`, each with the acquisition that serves it.
 GOALS = {"final": "kg", "along": "logei"}
+#: Values of the option `stand_ins`.
+STAND_INS = ("failed", "count")
 #: The option `goal` by default.
 DEFAULT_GOAL = "final"
 
@@ -83,6 +85,8 @@ class Strategy:
         With several objectives, a value of each that any trade-off is to beat, in the user's units; None to infer it.
     per_cost : bool
         Whether what a point is expected to add is divided by what it is expected to cost.
+    stand_ins : {"failed", "count"}
+        What a number is that may stand for failed evaluations (:func:`infgp.search.outcomes.stand_in`).
     """
 
     objectives: tuple[Objective, ...]
@@ -95,6 +99,7 @@ class Strategy:
     gradients: bool
     reference_point: tuple[float, ...] | None = None
     per_cost: bool = False
+    stand_ins: str = "failed"
 
     def check(self) -> None:
         """Raise unless the options are known and go together."""
@@ -102,6 +107,7 @@ class Strategy:
         if self.acquisition is not None:
             check_choice("acquisition", self.acquisition, ACQUISITIONS)
         check_aim(self.target, self.outliers)
+        check_choice("stand_ins", self.stand_ins, STAND_INS)
         if self.way in AVERAGED and self.target == "surface":
             raise InvalidInputError(
                 "target='surface' draws one surface, which is Thompson sampling; use acquisition='thompson' or "

@@ -17,7 +17,7 @@ from infgp.printing import brief
 from infgp.search.acquisition import best_of
 from infgp.search.learning import Learned
 from infgp.search.maximise import maximise
-from infgp.search.outcomes import Recommendation, Tradeoff, stand_in
+from infgp.search.outcomes import Recommendation, Tradeoff
 from infgp.search.several import LIKELY, Aimed, LogFeasibility, best_feasible, not_dominated
 from infgp.search.standing import Log, Setup
 from infgp.space import Point
@@ -97,7 +97,8 @@ def recommend(setup: Setup, log: Log, chosen: Chosen) -> Recommendation:
         n_off_surface=int(np.sum(off_surface_probability(learned.draws) > 0.5)),
         off_surface_effect=_effect(learned, aim, at),
         otherwise=None if other is None else evaluated_at(log, other),
-        stand_in=stand_in([o.values[0] for o, _ in log if o.values is not None], aim.sign),
+        stand_in=setup.stand_in(log),
+        stand_ins=setup.strategy.stand_ins,
         direction="maximize" if aim.sign > 0 else "minimize",
         law=law,
     )

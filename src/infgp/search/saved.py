@@ -16,21 +16,20 @@ from typing import Any
 import numpy as np
 
 from infgp.core import priors as prior_classes
-from infgp.core.linalg import FloatArray
 from infgp.core.partition import IntArray, canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
 from infgp.core.state import FLAT, State
 from infgp.core.warp import WIDTHS, Warp, Warps
 from infgp.errors import InvalidInputError, check_int
-from infgp.search.learning import LARGEST, WarmChain
+from infgp.search.learning import LARGEST, Series, WarmChain
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Space
 
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 9
+VERSION = 10
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
@@ -106,6 +105,7 @@ def search_to_json(setup: Setup, log: Log, standing: Standing, entropy: tuple[in
             "direction": list(setup.directions),
             "objective": [objective.option for objective in strategy.objectives],
             "outliers": strategy.outliers,
+            "stand_ins": strategy.stand_ins,
             "target": strategy.target,
             "goal": strategy.goal,
             "acquisition": strategy.acquisition,
@@ -189,8 +189,9 @@ def standing_from_json(content: Mapping[str, Any], setup: Setup, log: Log) -> St
         designed=check_int("designed", content["designed"], 0),
         fallbacks=check_int("fallbacks", content["fallbacks"], 0),
         chains={
-            name: chain_from_json(chain, setup.space.d, series[name].y, len(setup.learner.model.odds))
+            name: chain_from_json(chain, setup.space.d, series[name], len(setup.learner.model.odds))
             for name, chain in content["chains"].items()
+            if _aside(chain) == series[name].aside  # a chain on other values does not go on
         },
     )
 
@@ -241,15 +242,23 @@ def chain_to_json(chain: WarmChain) -> dict[str, Any]:
     warps = [[warp.a, warp.b] for warp in chain.warps.maps[1:]]
     rows = None if chain.rows is None else chain.rows.tolist()
     states = [_plain(state) for state in chain.states]
-    return {"n": chain.n, "unit": unit, "warps": warps, "states": states, "rows": rows, "seed": chain.seed}
+    return {
+        "n": chain.n,
+        "unit": unit,
+        "warps": warps,
+        "states": states,
+        "rows": rows,
+        "seed": chain.seed,
+        "aside": chain.aside,
+    }
 
 
-def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int) -> WarmChain:
-    """The chain that :func:`chain_to_json` described; ValueError unless it fits d inputs, the values `y` and the model.
+def chain_from_json(entry: Mapping[str, Any], d: int, series: Series, kinds: int) -> WarmChain:
+    """The chain that :func:`chain_to_json` described; ValueError unless it fits d inputs, the series and the model.
 
     The model has some `kinds` of odds.
     """
-    n, (location, scale) = check_int("n", entry["n"], 1), map(float, entry["unit"])
+    y, n, (location, scale) = series.y, check_int("n", entry["n"], 1), map(float, entry["unit"])
     states = tuple(_state(state) for state in entry["states"])
     pairs = [(float(a), float(b)) for a, b in entry["warps"]]
     if len(pairs) > MOST_WARPS or not all(
@@ -267,7 +276,12 @@ def chain_from_json(entry: Mapping[str, Any], d: int, y: FloatArray, kinds: int)
         reach = np.abs(y / scale - location / scale).max()
     if n == y.size and not reach <= LARGEST_REWARD:  # a chain that has not seen all values gets another unit
         raise ValueError("unit")
-    return WarmChain(states, n, RewardScale(location, scale), warps, rows, seed)
+    return WarmChain(states, n, RewardScale(location, scale), warps, rows, seed, series.aside)
+
+
+def _aside(entry: Mapping[str, Any]) -> float | None:
+    """The number that was left out of the values of a chain; None if all were there."""
+    return None if entry["aside"] is None else float(entry["aside"])
 
 
 def _rows(entry: Any, n: int) -> IntArray | None:

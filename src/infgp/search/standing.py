@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from infgp.core.linalg import FloatArray
 from infgp.core.options import ModelOptions
 from infgp.search.costs import COST, cost_series
 from infgp.search.learning import Learner, Series, WarmChain, bounded
-from infgp.search.outcomes import Observation
+from infgp.search.outcomes import Observation, stand_in
 from infgp.search.proposal import Problem, Strategy
 from infgp.space import Point, Space
 
@@ -52,17 +53,36 @@ class Setup:
         """By what each objective is multiplied so that larger is better."""
         return self.strategy.signs
 
+    def stand_in(self, log: Log) -> tuple[float, int] | None:
+        """The number that may stand for failed evaluations, and how often it was told; None if there is none.
+
+        With several objectives there is none: the other numbers of such an evaluation would be lost.
+        """
+        if len(self.signs) > 1:
+            return None
+        return stand_in([o.values[0] for o, _ in log if o.values is not None], self.signs[0])
+
+    def set_aside(self, log: Log) -> float | None:
+        """The number that is taken to stand for failed evaluations; None if there is none, or if it is to count."""
+        found = self.stand_in(log) if self.strategy.stand_ins == "failed" else None
+        return None if found is None else found[0]
+
+    def counted(self, log: Log) -> NDArray[np.bool_]:
+        """Which evaluations have given a reward: not those that failed, nor those whose number stands for a failure."""
+        return _counted(log, self.set_aside(log))
+
     def problem(self, log: Log, pending: Sequence[Point] = ()) -> Problem:
         """What was told, by the names of the numbers that are learned."""
         d = self.space.d
         inputs = np.array([u for _, u in log]).reshape(-1, d)
-        done = np.array([o.values is not None for o, _ in log], dtype=bool)
+        aside = self.set_aside(log)
+        done = _counted(log, aside)
         noise = np.array([o.noise_variance for o, _ in log])
         objectives = {}
         for k, sign in enumerate(self.signs):
-            y = np.array([o.values[k] for o, _ in log if o.values is not None], dtype=np.float64)
+            y = np.array([o.values[k] for o, _ in log if o.values and o.values[0] != aside], dtype=np.float64)
             name = OBJECTIVE if len(self.signs) == 1 else f"{OBJECTIVE}:{k}"
-            objectives[name] = Series(inputs[done], sign * bounded(y), noise[done], inputs[~done])
+            objectives[name] = Series(inputs[done], sign * bounded(y), noise[done], inputs[~done], aside=aside)
         constraints = {}
         for name in dict.fromkeys(name for o, _ in log for name in o.constraints):
             has = np.array([name in o.constraints for o, _ in log], dtype=bool)
@@ -79,6 +99,10 @@ class Setup:
         if not (self.strategy.per_cost and paid):
             return {}
         return {COST: cost_series(np.array([u for u, _ in paid]), np.array([cost for _, cost in paid]))}
+
+
+def _counted(log: Log, aside: float | None) -> NDArray[np.bool_]:
+    return np.array([o.values is not None and o.values[0] != aside for o, _ in log], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

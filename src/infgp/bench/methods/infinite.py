@@ -19,11 +19,10 @@ def cube(d: int) -> Space:
 
 
 class DefaultRun:
-    """:class:`infgp.Optimizer` with its defaults, or with options; rewards of at most `failed` are told as failures."""
+    """:class:`infgp.Optimizer` with its defaults, or with options."""
 
-    def __init__(self, d: int, seed: int, failed: float = -np.inf, **options: Any) -> None:
+    def __init__(self, d: int, seed: int, **options: Any) -> None:
         self.optimizer = Optimizer(cube(d), seed=seed, n_initial=1, **options)
-        self.failed = failed
 
     def ask(self) -> FloatArray:
         """The next point."""
@@ -33,7 +32,7 @@ class DefaultRun:
 
     def tell(self, x: FloatArray, y: float) -> None:
         """Take in the reward y of point x."""
-        self.optimizer.tell(self.optimizer.space.from_unit(x[None])[0], y if y > self.failed else None)
+        self.optimizer.tell(self.optimizer.space.from_unit(x[None])[0], y)
 
     def recommend(self) -> FloatArray:
         """The point with the best expected reward."""

@@ -23,9 +23,9 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "infgp, rewards as they are, goal: the best point in the end",
         {"warp": None, "goal": "final"},
     ),
-    "infgp-final-failures": (
-        "infgp, goal: the best point in the end, losses of 10⁹ told as failures",
-        {"goal": "final", "failed": -1e9},
+    "infgp-final-counted": (
+        "infgp, goal: the best point in the end, losses of 10⁹ counted",
+        {"goal": "final", "stand_ins": "count"},
     ),
     "infgp-main": ("target: the dominant surface", {"target": "main"}),
     "infgp-ignore": ("outliers ignored", {"outliers": "ignore"}),
