@@ -70,6 +70,26 @@ def test_the_result_is_at_least_as_good_as_every_good_point(rng):
     assert value >= path(good).max()
 
 
+def test_coordinates_that_matter_move_more_often():
+    d, good = 40, np.full((1, 40), 0.5)
+    weight = np.where(np.arange(d) < 4, 1.0, 1e-3)
+    near, far = slice(17, 17 + 400), slice(417, None)
+    points = candidates(np.random.default_rng(0), cube(d), good, 16, 400, weight)
+    assert points.shape == (16 + 1 + 400 + 16, d)
+    moved = (points[near] != 0.5).mean(axis=0)
+    assert moved[:4].min() > 0.99
+    assert moved[4:].mean() == pytest.approx(0.125, abs=0.02)
+    anywhere = points[far]
+    assert (anywhere[:, :4] != 0.5).all()
+    assert np.ptp(anywhere[:, :4], axis=0).min() > 0.5
+    assert (anywhere[:, 4:] == 0.5).mean() > 0.8
+
+
+def test_without_weights_all_coordinates_move_alike():
+    points = candidates(np.random.default_rng(0), cube(40), np.full((1, 40), 0.5), 16, 400)[17:]
+    assert (points != 0.5).mean(axis=0) == pytest.approx(np.full(40, 0.25), abs=0.1)
+
+
 MIXED = Space.of(
     {
         "x": Float(0.0, 1.0),

@@ -152,11 +152,11 @@ def suggest(
         good = promising(x, mean, space)
         if acquisition == "kg":
             gain = KnowledgeGradient.of(rng, space, mean, np.vstack((ahead[0].data.x, good)))
-            return pick(rng, per_cost(gain, price), space, good, FAR, NEAR_TO_LEARN)
+            return pick(rng, per_cost(gain, price), space, good, FAR, NEAR_TO_LEARN, mattering(ahead))
         score = LogImprovement.of(mean.laws, ahead[0].data.x)
         if gradients:
             return maximise(rng, score, space, good)[0]
-        return pick(rng, per_cost(score, price), space, good, FAR, NEAR)
+        return pick(rng, per_cost(score, price), space, good, FAR, NEAR, mattering(ahead))
     path = draw_objective(rng, ahead[0], aim)
     if acquisition == "thompson":
         return maximise(rng, path, space, best_of(x, path(x)))[0]
@@ -194,6 +194,27 @@ def promising(x: FloatArray, mean: MeanObjective, space: Space) -> FloatArray:
     if space.d <= MANY:
         return good
     return np.vstack((climb(MeanObjective(mean.laws[-1:]), space, good[:1], CLIMB_ITERATIONS, CLIMB), good))
+
+
+def mattering(draws: Sequence[Conditioned]) -> FloatArray | None:
+    """How much each of many inputs matters, shape (d,): the inverse of its length-scale, averaged over states.
+
+    None where inputs are few. With many, the candidates around a good point would seldom move together the few inputs
+    on which the reward depends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Model, prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> rng, d = np.random.default_rng(0), 12
+    >>> x, model = rng.random((30, d)), Model("se", Priors().resolve(d), ard=True)
+    >>> mattering([Conditioned(prior_draw(rng, x, model), Data(x, x.sum(axis=1)), model)]).shape
+    (12,)
+    """
+    if draws[0].data.x.shape[1] <= MANY:
+        return None
+    return np.asarray(np.mean([np.sqrt(given.state.phi[0]) for given in draws], axis=0))
 
 
 def best_of(x: FloatArray, value: FloatArray) -> FloatArray:

@@ -25,6 +25,8 @@ AROUND = 48
 WIDEST = 0.2
 #: Smallest standard deviation of a candidate around a good point, in units of the cube's side.
 NARROWEST = 0.002
+#: Number of coordinates, on average, in which a candidate differs from the good point that it is around.
+MOVED = 10.0
 #: Number of candidates from which gradients are followed in the first round.
 STARTS = 64
 #: Iterations of L-BFGS-B in the first round.
@@ -58,9 +60,17 @@ class Score(Climbable, Protocol):
 
 
 def candidates(
-    rng: np.random.Generator, space: Space, good: FloatArray, spread: int = SPREAD, around: int = AROUND
+    rng: np.random.Generator,
+    space: Space,
+    good: FloatArray,
+    spread: int = SPREAD,
+    around: int = AROUND,
+    weight: FloatArray | None = None,
 ) -> FloatArray:
     """Points over the whole space, the `good` points, and points around them at several distances.
+
+    About `MOVED` coordinates of a point around a good one are not the good one's: where `weight`, shape (d,), says how
+    much each matters, those that matter more often, and there are also good points with such coordinates anywhere.
 
     Examples
     --------
@@ -71,17 +81,27 @@ def candidates(
     (65, 1)
     """
     d = space.d
+    chance = np.full(d, 1.0 / d) if weight is None else 0.5 * (1.0 / d + weight / weight.sum())
     parts = [space.sobol(rng, spread), good]
     for centre in good:
         width = np.exp(rng.uniform(np.log(NARROWEST), np.log(WIDEST), (around, 1)))
         step = width * rng.standard_normal((around, d))
-        step[rng.random((around, d)) > min(1.0, 10.0 / d)] = 0.0  # sparse where there are many coordinates
+        step[rng.random((around, d)) > MOVED * chance] = 0.0  # sparse where there are many coordinates
         parts.append(centre + step)
+    if weight is not None and good.size:
+        elsewhere = rng.random((spread, d)) < MOVED * chance
+        parts.append(np.where(elsewhere, rng.random((spread, d)), good[rng.integers(good.shape[0], size=spread)]))
     return space.snap(np.clip(np.concatenate(parts), 0.0, 1.0))
 
 
 def pick(
-    rng: np.random.Generator, score: Values, space: Space, good: FloatArray, spread: int, around: int
+    rng: np.random.Generator,
+    score: Values,
+    space: Space,
+    good: FloatArray,
+    spread: int,
+    around: int,
+    weight: FloatArray | None = None,
 ) -> FloatArray:
     """The best of some candidates, shape (d,), without gradients; integers and choices are improved from there.
 
@@ -94,6 +114,8 @@ def pick(
     good : array, shape (k, d)
     spread, around : int
         Candidates over the whole space, and around each good point.
+    weight : array, shape (d,), optional
+        How much each coordinate matters (:func:`candidates`).
 
     Examples
     --------
@@ -105,7 +127,7 @@ def pick(
     >>> bool(pick(np.random.default_rng(0), plane, space, np.array([[0.9]]), 16, 16)[0] > 0.9)
     True
     """
-    points = candidates(rng, space, good, spread, around)
+    points = candidates(rng, space, good, spread, around, weight)
     if space.discrete.any():
         tops = points[spread_best(points, _clean(score(points)), FINALISTS)]
         points = np.concatenate((points, _exchange(score, space, tops)))

@@ -23,7 +23,7 @@ from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, ObjectivePath, draw_objective
 from infgp.predict.paths import Path
-from infgp.search.acquisition import FAR, NEAR, anticipate, best_of, promising
+from infgp.search.acquisition import FAR, NEAR, anticipate, best_of, mattering, promising
 from infgp.search.costs import LogCost, per_cost
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
@@ -125,7 +125,8 @@ def suggest_feasible(
         score = replace(gain, others=gain.others[feasibility(gain.others) >= LIKELY])
     else:
         score = LogImprovement.of(mean.laws, inputs[allowed])
-    return pick(rng, per_cost(lambda at: score(at) + feasibility(at), price), space, good, FAR, NEAR)
+    weight = mattering([given for number, _ in (objective, *constraints) for given in number.draws])
+    return pick(rng, per_cost(lambda at: score(at) + feasibility(at), price), space, good, FAR, NEAR, weight)
 
 
 def suggest_scalarised(
