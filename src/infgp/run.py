@@ -79,7 +79,7 @@ class Result(Hints):
 
     def _rows(self) -> list[tuple[str, str]]:
         """What is shown, by name."""
-        failed = sum(o.value is None for o in self.observations)
+        failed = len(self.observations) - self.optimizer.counts[1]
         rows = [("evaluations", f"{len(self.observations)} ({failed} failed), stopped by {self.stopped_by}")]
         if self.recommendation is not None:
             r = self.recommendation
@@ -161,9 +161,10 @@ def maximize(
         Exceptions of `f` that count as a failed evaluation. Others end the run and are raised.
     **options
         Further options of :class:`~infgp.Optimizer`, among them `objective`, what is optimised of the rewards at a
-        point (by default their mean), `outliers`, whether rewards that fit no surface count, `goal`, whether the best
-        point in the end is sought or good rewards along the way, `per_cost`, whether improvement is counted per cost,
-        and `preset`, which names the paper's algorithm.
+        point (by default their mean), `outliers`, whether rewards that fit no surface count, `stand_ins`, whether a
+        number such as 10⁹ that is told of several points stands for failures, `goal`, whether the best point in the end
+        is sought or good rewards along the way, `per_cost`, whether improvement is counted per cost, and `preset`,
+        which names the paper's algorithm.
 
     Returns
     -------

@@ -101,6 +101,38 @@ def test_a_search_with_a_cliff_finds_the_optimum():
     assert result.recommendation.mean < 0.01
 
 
+def test_they_count_as_failures_wherever_successes_are_counted():
+    optimizer = told()
+    assert optimizer.counts == (10, 6)
+    assert "(4 failed)" in repr(optimizer)
+    assert told(stand_ins="count").counts == (10, 10)
+
+
+def test_one_point_alone_does_not_stand_for_failures():
+    optimizer = told(6, failure=None)
+    optimizer.tell_many([{"x": 0.9}, {"x": 0.9}], [MILLION, MILLION])
+    assert optimizer.counts == (8, 6)
+    assert optimizer.recommend().stand_in is None
+    optimizer.tell({"x": 0.95}, MILLION)
+    assert optimizer.recommend().stand_in == (MILLION, 3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rewards_beyond_all_measure_are_compared_without_a_warning():
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, seed=0, n_initial=2)
+    optimizer.tell_many([{"x": k / 9} for k in range(10)], [*np.linspace(-1e306, 1e306, 8), -1.7e308, -1.7e308])
+    assert 0.0 <= optimizer.ask()["x"] <= 1.0
+
+
+def test_thousands_of_failures_cost_no_more_than_some():
+    """Each of them would be a row to solve in every state; those closest to good points say what there is to say."""
+    rng = np.random.default_rng(0)
+    optimizer = told(12, failure=None)
+    optimizer.tell_many([{"x": float(x)} for x in rng.uniform(0.7, 1.0, 20_000)], [MILLION] * 20_000)
+    assert optimizer.counts[1] == 8
+    assert optimizer.ask()["x"] < 0.75
+
+
 def test_unknown_values_are_refused():
     with pytest.raises(InvalidInputError, match="stand_ins='drop' is not known"):
         Optimizer({"x": Float(0.0, 1.0)}, stand_ins="drop")
@@ -110,7 +142,7 @@ def test_unknown_values_are_refused():
 
 def test_a_study_of_optuna_and_the_command_line_keep_the_option(tmp_path):
     optuna = pytest.importorskip("optuna")
-    from infgp.app.objective import settle
+    from infgp.app.objective import check_options, settle
     from infgp.app.storage import Plan
     from infgp.optuna import InfGPSampler
 
@@ -123,5 +155,7 @@ def test_a_study_of_optuna_and_the_command_line_keep_the_option(tmp_path):
     assert settle(study, Plan("train:loss", "space.toml", 9, stand_ins="count"))["stand_ins"] == "count"
     assert settle(study, Plan("train:loss", "space.toml", 9))["stand_ins"] == "count"
     assert "stand_ins" not in settle(study, Plan("train:loss", "space.toml", 9, stand_ins="failed"))
+    with pytest.raises(InvalidInputError, match="--preset paper counts all rewards"):
+        check_options(Plan("train:loss", "space.toml", 9, stand_ins="failed", preset="paper"))
     with pytest.raises(InvalidInputError, match="--stand-ins"):
         settle(study, Plan("train:loss", "space.toml", 9, stand_ins="drop"))

@@ -108,8 +108,9 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add(
         "--stand-ins",
         choices=STAND_INS,
-        help="what exactly the same value is that is told again and again, far worse than all others: it stands for "
-        "trials that failed, or it counts; the study keeps it (default: what the study has kept, or else failed)",
+        help="what it means if trials return exactly the same value, far worse than that of all others: that they "
+        "failed, or that it is a value like others, which counts; the study keeps it (default: what the study has "
+        "kept, or else failed)",
     )
     add(
         "--goal",

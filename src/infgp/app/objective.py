@@ -73,6 +73,8 @@ def check_options(plan: Plan) -> None:
         raise InvalidInputError(f"--goal and --preset {plan.preset} exclude each other; leave one of the two out.")
     if plan.per_cost and plan.preset in PRESETS:
         raise InvalidInputError(f"--per-cost and --preset {plan.preset} exclude each other; leave one of the two out.")
+    if plan.preset == "paper" and plan.stand_ins == "failed":
+        raise InvalidInputError("--preset paper counts all rewards; leave --stand-ins out.")
     if plan.preset == "paper" and plan.objective is not None and read_objective(plan.objective).kind != "mean":
         raise InvalidInputError("--preset paper follows surfaces and no objective; leave --objective out.")
 

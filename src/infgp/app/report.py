@@ -253,7 +253,9 @@ def explanation(search: Search, number: int) -> str:
         return f"trial {number} is {trial.state.name.lower()}, and was not told: nothing was learned from it."
     place = search.numbers.index(number)
     if place not in search.done:
-        return "\n".join([f"{search.trial} {number} failed.", _elsewhere(search, place)])
+        value = search.optimizer.observations[place].value
+        told = "" if value is None else f": its value, {value:g}, stands for failures"
+        return "\n".join([f"{search.trial} {number} failed{told}.", _elsewhere(search, place)])
     found = judge(search, [search.done.index(place)])[0]
     rows = [*found.rows(), *_then(trial)]
     return "\n".join([f"{search.trial} {number}", text_table(rows), found.why])

@@ -61,7 +61,8 @@ class History:
         sign = 1.0 if optimizer.direction == "maximize" else -1.0
         observations = optimizer.observations
         done = optimizer.counted
-        values = np.array([np.nan if o.values is None else o.values[0] for o in observations])
+        told = zip(observations, done, strict=True)
+        values = np.array([o.values[0] if has and o.values is not None else np.nan for o, has in told])
         off = np.full(values.size, np.nan)
         learned, aim = optimizer.aimed()
         off[done] = off_surface_probability(learned.draws)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from infgp.core.kernels import log_ell_from_phi
 from infgp.core.linalg import FloatArray
@@ -32,6 +33,10 @@ from infgp.space import Space
 
 #: Acquisitions that average over states; the others draw one.
 AVERAGED = ("kg", "logei")
+#: Number of inputs that failed of which a step takes notice.
+MOST_FAILED = 200
+#: Number of good inputs to which they are the closest.
+NEAR_FAILED = 24
 #: Number of good points: evaluated points with the best objective, around which is searched.
 GOOD = 5
 #: Number of inputs above which a search also climbs from the best point. Candidates around a point move some of its
@@ -87,6 +92,7 @@ def anticipate(
     known; drawn ones make points look better or worse than they are expected to be, and with many points pending the
     search follows its own inventions (`studies/batches.py`).
     """
+    failed = telling(failed, draws[-1])
     with_failed = lengthened(draws[0].data, failed)
     with_both = lengthened(with_failed, pending)
     ahead = []
@@ -100,6 +106,33 @@ def anticipate(
             rewards = draw_path(rng, known, "main")(pending)
         ahead.append(assume(known, with_both, rewards))
     return ahead
+
+
+def telling(failed: FloatArray, given: Conditioned) -> FloatArray:
+    """Of inputs that failed at most `MOST_FAILED`: each of them is a row to solve.
+
+    Half of them are the closest to good inputs. The others are spread over all distances from there, or what lies
+    farther away would look as if nothing were known of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Model, prior_draw
+    >>> from infgp.core.priors import Priors
+    >>> x = np.linspace(0.0, 1.0, 9)[:, None]
+    >>> model = Model("se", Priors().resolve(1), ard=False)
+    >>> given = Conditioned(prior_draw(np.random.default_rng(0), x, model), Data(x, x[:, 0]), model)
+    >>> telling(np.random.default_rng(1).random((5000, 1)), given).shape
+    (200, 1)
+    """
+    if failed.shape[0] <= MOST_FAILED:
+        return failed
+    x = given.data.x
+    best = x[np.argsort(-TargetLaw.of(given, "main").mean(x), kind="stable")[:NEAR_FAILED]]
+    order = np.argsort(cdist(failed, best).min(axis=1), kind="stable")
+    half = MOST_FAILED // 2
+    spread = np.linspace(half, order.size - 1, MOST_FAILED - half).round().astype(int)
+    return np.asarray(failed[np.sort(np.concatenate((order[:half], order[spread])))])
 
 
 def suggest(

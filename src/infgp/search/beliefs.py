@@ -104,11 +104,11 @@ class Beliefs(Journal):
         True
         """
         self._single("best_expected")
-        learned = self.learned()
-        log = self._told()
-        done = [o.feasible for (o, _), has in zip(log, self._setup.counted(log), strict=True) if has]
+        standing = self._standing  # more may be told meanwhile
+        learned, log = self._learned(standing, 0), self._told(standing)
+        feasible = [o.feasible for (o, _), has in zip(log, self._setup.counted(log), strict=True) if has]
         with one_blas_thread():
-            return recommending.best_expected(self._setup.strategy.aims([learned])[0], done[: learned.series.y.size])
+            return recommending.best_expected(self._setup.strategy.aims([learned])[0], feasible)
 
     def regret(self) -> Regret:
         """What is still to be gained: the law of the best objective anywhere less that of the recommended point.
@@ -263,9 +263,11 @@ class Beliefs(Journal):
         >>> optimizer.learned().data.x.shape
         (6, 1)
         """
-        standing = self._standing
+        return self._learned(self._standing, self._index(objective))
+
+    def _learned(self, standing: Standing, index: int) -> Learned:
         problem = self._setup.problem(self._told(standing))
-        name, series = list(problem.objectives.items())[self._index(objective)]
+        name, series = list(problem.objectives.items())[index]
         if not series.y.size:
             raise nothing_known("learn from", len(self._told(standing)))
         with one_blas_thread():

@@ -222,13 +222,16 @@ class Journal(Hints):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many evaluations were told, and how many of them succeeded."""
-        told = self._told()
-        return len(told), sum(o.values is not None for o, _ in told)
+        """How many evaluations were told, and how many of them succeeded: see :attr:`counted`."""
+        counted = self.counted
+        return counted.size, int(counted.sum())
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """Which of the observations have given a reward: see the option `stand_ins`; shape (observations,)."""
+        """Which of the observations have given a reward, shape (observations,).
+
+        The others failed, or their number stands for a failure (the option `stand_ins`).
+        """
         return self._setup.counted(self._told())
 
     @property

@@ -69,9 +69,10 @@ class Optimizer(Beliefs):
         Whether rewards that fit no surface count. They do if they can happen again: crashes, jackpots, failures.
         Ignore them where they are errors of measurement.
     stand_ins : {"failed", "count"}, default="failed"
-        What it means if exactly the same reward is told again and again, far worse than all others (at least ten
-        thousand times their spread): that it stands for evaluations that failed, as if None had been told, or that it
-        is a reward like others. A recommendation says so. With several objectives all rewards count.
+        What it means if exactly the same reward is told of two points or more and is far worse than all others, at
+        least ten thousand times half of their 16–84 % range: that it stands for evaluations that failed, as if None
+        had been told, or that it is a reward like others. A recommendation says so. With several objectives all
+        rewards count.
     target : {"objective", "main", "surface"}, default="objective"
         What is searched for: the objective; the dominant surface, which no other rewards move; or (Thompson sampling
         only, the paper's Algorithm 1) a surface drawn by the weights of the surfaces.

@@ -204,7 +204,7 @@ def stand_in(values: Sequence[float], sign: float) -> tuple[float, int] | None:
     times = len(values) - len(others)
     if times < 2 or len(others) < LEAST_OTHERS:
         return None
-    low, middle, high = np.percentile(others, (16.0, 50.0, 84.0))
+    low, middle, high = np.percentile(np.clip(others, -LARGEST, LARGEST), (16.0, 50.0, 84.0))
     return (worst, times) if abs(worst - middle) > FAR_OFF * (high - low) / 2.0 > 0.0 else None
 
 

@@ -152,7 +152,7 @@ class BestExpected:
     Attributes
     ----------
     index : int
-        Its place among the evaluations that succeeded.
+        Its place among the evaluations that have given a reward (`Optimizer.counted`).
     mean, std : float
         Posterior mean of the objective there, and how uncertain it is.
     objective : str

@@ -56,11 +56,14 @@ class Setup:
     def stand_in(self, log: Log) -> tuple[float, int] | None:
         """The number that may stand for failed evaluations, and how often it was told; None if there is none.
 
-        With several objectives there is none: the other numbers of such an evaluation would be lost.
+        One point alone is no sign of it. With several objectives there is none: the other numbers of such an evaluation
+        would be lost.
         """
         if len(self.signs) > 1:
             return None
-        return stand_in([o.values[0] for o, _ in log if o.values is not None], self.signs[0])
+        found = stand_in([o.values[0] for o, _ in log if o.values is not None], self.signs[0])
+        points = {u.tobytes() for o, u in log if found is not None and o.values == found[:1]}
+        return found if len(points) > 1 else None
 
     def set_aside(self, log: Log) -> float | None:
         """The number that is taken to stand for failed evaluations; None if there is none, or if it is to count."""
