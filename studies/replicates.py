@@ -69,10 +69,10 @@ regret counts at least {FLOOR:g})."""
 def pick_from(evaluated, arm):
     """The choice of the next input with other candidates; `evaluated` gives the inputs so far, shape (n, d)."""
 
-    def chosen(rng, score, space, good, spread, around):
+    def chosen(rng, score, space, good, spread, around, weight=None):
         if arm == "some":
-            return pick(rng, score, space, good, spread, around)
-        points, known = candidates(rng, space, good, spread, around), evaluated()
+            return pick(rng, score, space, good, spread, around, weight)
+        points, known = candidates(rng, space, good, spread, around, weight), evaluated()
         if arm == "all":
             points = np.vstack((points, np.unique(known, axis=0)))
         elif arm == "more":
@@ -119,8 +119,8 @@ def tables(records):
         cells = []
         for arm in ARMS:
             mine = [r for r in records if (r["task"], r["method"]) == (name, arm)]
-            regret, repeats = (np.mean([r[key] for r in mine]) if mine else np.nan for key in ("final", "repeats"))
-            cells += [f"{regret:.3f} ({len(mine)})", f"{repeats:.1f}"]
+            regret, repeats = ([r[key] for r in mine] for key in ("final", "repeats"))
+            cells += [f"{np.mean(regret):.3f} ({len(mine)})", f"{np.mean(repeats):.1f}"] if mine else ["–", "–"]
         rows.append([name, *cells])
     cells = []
     for arm in ARMS:
