@@ -74,6 +74,18 @@ def test_rows_are_those_of_all_draws_and_have_their_gradients(objective, rng):
     assert gradient == pytest.approx(found, rel=1e-3, abs=1e-4)
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES[1:])
+def test_rows_have_their_gradients_where_noise_depends_on_the_input(objective, rng):
+    known = given()
+    louder = known.data.y + np.where(known.data.x[:, 0] > 0.5, 1.0, 0.0) * rng.standard_normal(60)
+    known = replace(known, data=Data(known.data.x, louder), model=replace(known.model, uneven=True))
+    bundle, which = draw_bundle(rng, known, aim(objective), 5), np.array([4, 0, 2, 2])
+    assert bundle.law.base.weights.given.noise_factor.coefficients
+    assert bundle.at_rows(AT, which) == pytest.approx(bundle(AT)[np.arange(4), which], rel=1e-9)
+    found = central_differences(lambda at: bundle.rows(at, which)[0], AT)
+    assert bundle.rows(AT, which)[1] == pytest.approx(found, rel=1e-3, abs=1e-4)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES[:3])
 def test_values_are_in_the_user_s_units(objective):
     known = given()

@@ -288,6 +288,45 @@ def test_gradients_of_laws(aim, level, outliers, at):
     assert law.difference(at[2], at[2]) == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
+def uneven_case():
+    """As `case`, with noise that is four times as large to the right, of a model that lets laws have it so."""
+    given = case(n=60)
+    x, rng = given.data.x, np.random.default_rng(8)
+    y = given.data.y + np.where(x[:, 0] > 0.5, 0.6, 0.0) * rng.standard_normal(60)
+    return replace(given, data=Data(x, y), model=replace(given.model, uneven=True))
+
+
+@every_aim
+def test_gradients_of_laws_where_noise_depends_on_the_input(aim, at, rng):
+    given = uneven_case()
+    law = ObjectiveLaw.of(given, aim)
+    assert given.noise_factor.even < 0.5
+    mean, gradient = law.mean_and_gradient(at)
+    assert mean == pytest.approx(law(at)[0], abs=1e-9)
+    assert gradient == pytest.approx(central_differences(law.mean, at), rel=2e-4, abs=1e-5)
+    drawn = draw_objective(rng, given, aim)
+    assert drawn.value_and_gradient(at)[1] == pytest.approx(central_differences(drawn, at), rel=2e-4, abs=1e-5)
+
+
+def test_the_mean_does_not_ask_how_large_noise_is():
+    """Where the odds are kriged, laws of other functionals have noise by a factor that depends on the input."""
+    given = uneven_case()
+    given = replace(given, model=replace(given.model, kriged=True, uneven=False))
+    asked = {name: ObjectiveLaw.of(given, aim).base.weights.given.model.uneven for name, aim in AIMS.items()}
+    assert asked == {name: aim.objective.kind != "mean" for name, aim in AIMS.items()}
+
+
+def test_a_bad_quantile_is_worse_where_noise_is_larger():
+    """By more than the same law has where noise is the same everywhere."""
+    given, ends = uneven_case(), np.array([[0.15, 0.5], [0.85, 0.5]])
+    aim = Aim(Objective("quantile", 0.5 + 1e-9), STRAIGHT), Aim(Objective("quantile", 0.2), STRAIGHT)
+    even = replace(given, model=replace(given.model, uneven=False))
+    fall, constant = (
+        np.subtract(*(ObjectiveLaw.of(state, one).natural(ends)[0] for one in aim)) for state in (given, even)
+    )
+    assert fall[1] - fall[0] > 0.3 + constant[1] - constant[0]
+
+
 def test_what_is_left_over_is_learned(at):
     given, aim = case(n=60), AIMS["mean"]
     law, plain = ObjectiveLaw.of(given, aim), ObjectiveLaw.of(given, replace(aim, outliers="ignore"))

@@ -161,6 +161,9 @@ class Model:
     kriged : bool
         Whether laws of further rewards let the odds change with the input where the labels were drawn with constant
         odds (:meth:`for_laws`).
+    uneven : bool
+        Whether laws of further rewards have noise by a factor that depends on the input
+        (:mod:`infgp.core.noisefactor`).
     one_surface : bool
         Whether all observations, further ones too, lie on one surface: an ordinary GP.
     warps : Warps
@@ -176,6 +179,7 @@ class Model:
     grades: tuple[float, ...] = (1.0,)
     odds: tuple[float, ...] = (1.0,)
     kriged: bool = False
+    uneven: bool = False
     one_surface: bool = False
     warps: Warps = field(default_factory=Warps)
 
@@ -184,12 +188,13 @@ class Model:
         """Whether surfaces may be flat."""
         return len(self.grades) > FLAT
 
-    def for_laws(self) -> Model:
+    def for_laws(self, uneven: bool = True) -> Model:
         """The model with which the law of a further reward is computed from states of this one.
 
-        With kriged odds, each kind of odds counts with its posterior probability given the labels.
+        With kriged odds, each kind of odds counts with its posterior probability given the labels, and the noise of the
+        surfaces may be larger in one place than in another, unless `uneven` is False.
         """
-        return replace(self, odds=SMOOTH_ODDS) if self.kriged else self
+        return replace(self, odds=SMOOTH_ODDS, uneven=uneven) if self.kriged else self
 
 
 def by_label(model: Model, labels: IntArray, grade: IntArray) -> IntArray:

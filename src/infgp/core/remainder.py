@@ -84,6 +84,11 @@ class Patterns:
         root = self.root(length)
         return np.asarray(np.exp(-cdist(a / root, b / root, "sqeuclidean")))
 
+    def pull(self, length: int, coefficient: FloatArray, at: FloatArray) -> FloatArray:
+        """Gradient, shape (m, d), of the correlations with the inputs times a coefficient of each, shape (n,)."""
+        pulls = (self.correlation(length, at) * coefficient[:, None]).T
+        return np.asarray((pulls @ self.x - at * pulls.sum(axis=1)[:, None]) * (2.0 / self.root(length) ** 2))
+
     @cached_property
     def spectra(self) -> tuple[FloatArray, FloatArray]:
         """For each length-scale, eigenvalues and, in columns, eigenvectors of the correlations between the inputs.
@@ -247,10 +252,8 @@ class Remainder:
         """Gradient of the mean, shape (m, d)."""
         out = np.zeros(at.shape)
         for shape in self.shapes:
-            vectors, root = self.patterns.spectra[1][shape.length], self.patterns.root(shape.length)
-            coefficient = vectors @ (shape.weights @ (shape.chance * shape.strength))
-            pulls = (self.patterns.correlation(shape.length, at) * coefficient[:, None]).T
-            out += (pulls @ self.patterns.x - at * pulls.sum(axis=1)[:, None]) * (2.0 / root**2)
+            coefficient = self.patterns.spectra[1][shape.length] @ (shape.weights @ (shape.chance * shape.strength))
+            out += self.patterns.pull(shape.length, coefficient, at)
         return out
 
     def covariances(self, at: FloatArray, others: FloatArray) -> Iterator[tuple[float, float, FloatArray, FloatArray]]:

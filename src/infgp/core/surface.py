@@ -13,12 +13,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 from scipy.special import gammaln, softmax
 
 from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
 from infgp.core.memory import Memory
 from infgp.core.model import Data, Model, by_label, covariance, grades_from_prior, log_prior
+from infgp.core.noisefactor import NoiseFactor, scores
 from infgp.core.partition import IntArray
 from infgp.core.places import log_cohesion_ratios
 from infgp.core.state import State, Surface
@@ -85,6 +87,15 @@ class Conditional:
     def solve(self, b: FloatArray) -> FloatArray:
         """(K + N)⁻¹ b."""
         return solve_cholesky(self.factor, b) if b.size else b
+
+    def without_each(self) -> tuple[FloatArray, FloatArray]:
+        """Each member's reward less what the others expect of it, and the variance of that, shapes (m,).
+
+        They are α_i / A_ii and 1 / A_ii, where A = (K + N)⁻¹.
+        """
+        inverse = lapack.dtrtri(self.factor, lower=1)[0]
+        own = 1.0 / np.einsum("ij,ij->j", inverse, inverse)
+        return self.alpha * own, own
 
     def cross(self, at: FloatArray) -> FloatArray:
         """k(x) for each row of `at`, shape (m, points)."""
@@ -245,6 +256,36 @@ class Conditioned:
         chances = self.data.seating.kinds(self.state.labels, self.model.odds)
         likely = np.flatnonzero(chances > UNLIKELY)
         return {int(kind): float(chances[kind] / chances[likely].sum()) for kind in likely}
+
+    @cached_property
+    def noise_factor(self) -> NoiseFactor | None:
+        """By what factor noise is larger at an input than the surfaces have it; None if laws are to have it as it is.
+
+        Each reward has its score given all others on its surface. Where observations were selected, each counts by how
+        rarely one of its surface was, and a reward of known noise variance by what is left of the variance without it.
+        """
+        if not self.model.uneven:
+            return None
+        labels, laws = self.state.labels, list(self.surfaces())
+        moments = [law(self.data.x) for law in laws]
+        gaps = self.residual[:, None] - np.column_stack([mean for mean, _ in moments])
+        noise = np.array([law.surface.tau2 for law in laws])
+        variances = np.column_stack([variance for _, variance in moments]) + noise + self.data.noise[:, None]
+        for label, law in enumerate(laws[:-1]):
+            if law.noise_root is None:
+                members = law.surface.members
+                gaps[members, label], variances[members, label] = law.without_each()
+        found = scores(self.urn_weights(self.data.x), gaps, np.sqrt(variances))
+        own = noise[labels]
+        return NoiseFactor.of(
+            self.data.patterns, found, np.exp(np.minimum(self.log_shares[labels], 0.0)) * own / (own + self.data.noise)
+        )
+
+    def noise_at(self, at: FloatArray) -> FloatArray:
+        """Noise variance about each surface, and about a new one, at the rows of `at`, shape (m, K + 1)."""
+        noise = np.array([self.state.surface(label).tau2 for label in range(self.state.n_surfaces + 1)])
+        factor = self.noise_factor
+        return np.outer(np.ones(at.shape[0]) if factor is None else factor(at), noise)
 
     @property
     def log_shares(self) -> FloatArray:

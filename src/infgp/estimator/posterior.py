@@ -160,7 +160,7 @@ class Posterior(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _draws(self, warp: int | None = None) -> Iterator[Conditioned]:
         """The kept states, or those with one warp, one at a time: all their factors might not fit into memory."""
-        model = self._model_.for_laws()
+        model = self._model_.for_laws(uneven=False)
         if self._completed is not None:
             some = (given for given in self._completed if warp is None or given.state.warp == warp)
             return (replace(given, model=model) for given in some)

@@ -187,7 +187,7 @@ class ModeOdds:
         parts = []
         with one_blas_thread():
             for given in draws:
-                weights = replace(given, model=given.model.for_laws()).urn_weights(inputs)
+                weights = replace(given, model=given.model.for_laws(uneven=False)).urn_weights(inputs)
                 of_mode = np.append(matched(given.state.labels, mode), rare)
                 parts.append([weights[:, of_mode == k].sum(axis=1) for k in range(rare + 1)])
         odds = np.array(parts)

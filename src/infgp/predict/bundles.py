@@ -158,8 +158,10 @@ class Bundle:
             here = np.flatnonzero(weights[:, label])
             values[here, :, label] = surface(at[here])
         values += (trend(at) @ self.law.base.beta)[:, None, None]
-        flat = np.repeat(weights, size, axis=0), values.reshape(-1, weights.shape[1]), self.rests(at).ravel()
-        return _natural(self.law.aim, self._functional(*flat).value).reshape(at.shape[0], size)
+        noise = self.law.base.weights.given.noise_at(at)
+        weights, noise = (np.repeat(part, size, axis=0) for part in (weights, noise))
+        found = self._functional(weights, values.reshape(weights.shape), noise, self.rests(at).ravel())
+        return _natural(self.law.aim, found.value).reshape(at.shape[0], size)
 
     def at_rows(self, at: FloatArray, which: IntArray) -> FloatArray:
         """Draw `which[i]` at row i of `at`, shape (m,), in the units of a call."""
@@ -167,27 +169,31 @@ class Bundle:
 
     def rows(self, at: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Draw `which[i]` at row i of `at`, shape (m,), and its gradient, in the units in which points are compared."""
-        aim, (found, slopes, rest_slopes) = self.law.aim, self._rows(at, which)
-        gradient = np.einsum("ic,icd->id", found.by_mean, slopes) + found.by_rest[:, None] * rest_slopes
-        return aim.to_search(found.value), gradient * aim.search_slope(found.value)[:, None]
+        found, gradient = self._rows(at, which)
+        return self.law.aim.to_search(found.value), gradient
 
-    def _rows(self, at: FloatArray, which: IntArray) -> tuple[Functional, FloatArray, FloatArray]:
-        """The functional at rows, gradients of the surfaces, (m, K + 1, d), and of what they leave over, (m, d)."""
+    def _rows(self, at: FloatArray, which: IntArray) -> tuple[Functional, FloatArray]:
+        """The functional at rows, and its gradient in the units in which points are compared, shape (m, d)."""
         weights, beta = self.law.base.weights(at), self.law.base.beta
         values, slopes = np.zeros(weights.shape), np.zeros((*weights.shape, at.shape[1]))
         for label, surface in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
             values[here, label], slopes[here, label] = surface.rows(at[here], which[here])
         rest, rest_slopes = self.rests.rows(at, which)
-        functional = self._functional(weights, values + (trend(at) @ beta)[:, None], rest)
-        return functional, slopes + beta[1:], rest_slopes
+        values, noise = values + (trend(at) @ beta)[:, None], self.law.base.weights.given.noise_at(at)
+        functional, slopes = self._functional(weights, values, noise, rest), slopes + beta[1:]
+        gradient = np.einsum("ic,icd->id", functional.by_mean, slopes) + functional.by_rest[:, None] * rest_slopes
+        gradient = gradient * self.law.aim.search_slope(functional.value)[:, None]
+        if not self.law.plain:
+            law, none = Mixture(weights, values, noise), np.zeros(values.shape)
+            gradient = gradient + self.law.noise_slope(at, law, none, rest)
+        return functional, gradient
 
-    def _functional(self, weights: FloatArray, values: FloatArray, rest: FloatArray) -> Functional:
-        """The functional of drawn surfaces with the given weights and values, shapes (m, K + 1)."""
+    def _functional(self, weights: FloatArray, values: FloatArray, noise: FloatArray, rest: FloatArray) -> Functional:
+        """The functional of drawn surfaces with the given weights, values and noise about them, shapes (m, K + 1)."""
         if self.law.plain:
             return Functional(np.einsum("ic,ic->i", weights, values), weights, np.zeros(rest.size))
-        law = Mixture(weights, values, np.broadcast_to(self.law.base.noise, values.shape))
-        return Functional.of(self.law.aim, law, np.zeros(values.shape), rest)
+        return Functional.of(self.law.aim, Mixture(weights, values, noise), np.zeros(values.shape), rest)
 
 
 def _natural(aim: Aim, value: FloatArray) -> FloatArray:

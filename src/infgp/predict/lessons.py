@@ -58,22 +58,23 @@ def lessons(law: ObjectiveLaw, at: FloatArray, others: FloatArray) -> tuple[Floa
     ((1,), (6,), (1, 6))
     """
     here, there = law.linear(at), law.linear(others)
-    chances, learned = law.base.weights.given.urn_weights(at), []
+    given, learned = law.base.weights.given, []
+    chances, noise = given.urn_weights(at), given.noise_at(at)
     for label, surface in law.base.surfaces.items():
         if chances[:, label].max() >= SELDOM and (here.by_mean[:, label].any() or there.by_mean[:, label].any()):
             known = surface.covariance(at, others)
             slopes = here.by_mean[:, label], there.by_mean[:, label]
-            learned.append(_lesson(chances[:, label], law.base.noise[label], *known, *slopes))
+            learned.append(_lesson(chances[:, label], noise[:, label], *known, *slopes))
     if not law.plain and law.remainder is not None:
-        for chance, noise, variance, covariance in law.remainder.covariances(at, others):
+        for chance, left, variance, covariance in law.remainder.covariances(at, others):
             slopes = chance * here.by_rest, chance * there.by_rest
-            learned.append(_lesson(np.ones(at.shape[0]), noise, variance, covariance, *slopes))
+            learned.append(_lesson(np.ones(at.shape[0]), left, variance, covariance, *slopes))
     return here.value, there.value, learned
 
 
 def _lesson(
     chance: FloatArray,
-    noise: float,
+    noise: FloatArray | float,
     variance: FloatArray,
     covariance: FloatArray,
     slope_here: FloatArray,

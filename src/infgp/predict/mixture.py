@@ -140,10 +140,10 @@ def predictive(draws: Iterable[Conditioned], at: FloatArray) -> Mixture:
         count += 1
         level = trend(at) @ given.state.beta
         weights.append(given.urn_weights(at))
-        for law in given.surfaces():
+        for law, noise in zip(given.surfaces(), given.noise_at(at).T, strict=True):
             mean, variance = law(at)
             means.append(level + mean)
-            variances.append(variance + law.surface.tau2)
+            variances.append(variance + noise)
     return Mixture(np.column_stack(weights) / count, np.column_stack(means), np.column_stack(variances))
 
 
@@ -203,13 +203,13 @@ def sample_given(rng: np.random.Generator, given: Conditioned, at: FloatArray) -
     >>> sample_given(rng, Conditioned(prior_draw(rng, x, model), Data(x, np.zeros(6)), model), x[:2]).shape
     (2,)
     """
-    labels = _seat(rng, given, at)
+    labels, noise = _seat(rng, given, at), given.noise_at(at)
     y = np.asarray(trend(at) @ given.state.beta)
     for label in np.unique(labels):
         here = np.flatnonzero(labels == label)
-        law = given.surface(min(int(label), given.state.n_surfaces))
-        mean, cov = law.joint(at[here])
-        cov.flat[:: here.size + 1] += law.surface.tau2
+        known = min(int(label), given.state.n_surfaces)
+        mean, cov = given.surface(known).joint(at[here])
+        cov.flat[:: here.size + 1] += noise[here, known]
         y[here] += mean + cholesky(cov) @ rng.standard_normal(here.size)
     return y
 

@@ -32,6 +32,8 @@ from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
 
 #: Step of the differences by which gradients of variances are found, in units of the cube's edge.
 STEP = 1e-6
+#: Step of the logarithm of the noise by which the derivative with respect to it is found.
+NOISE_STEP = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,7 @@ class ObjectiveLaw:
     def _surfaces(self, at: FloatArray) -> tuple[Mixture, FloatArray]:
         """The law of rewards with the surfaces at their means, and the surfaces' variances."""
         weights, means, variances, noise = self.base.parts(at)
-        return Mixture(weights, means, np.broadcast_to(noise, means.shape)), variances
+        return Mixture(weights, means, noise), variances
 
     def _moments(self, at: FloatArray, centre: float, spread: float) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the objective where what is left over has this centre, known up to this variance."""
@@ -189,7 +191,20 @@ class ObjectiveLaw:
             gradient = gradient + np.einsum("ic,icd->id", linear.by_spread, d_variances)
         if self.remainder is not None:
             gradient = gradient + linear.by_rest[:, None] * self.remainder.gradient(at)
-        return linear.value, gradient
+        return linear.value, gradient + self.noise_slope(at, *self._surfaces(at), self._rest(at)[0])
+
+    def noise_slope(self, at: FloatArray, law: Mixture, spread: FloatArray, rest: FloatArray) -> FloatArray:
+        """What the gradient of the objective has to add where noise depends on the input, shape (m, d).
+
+        The derivative with respect to the logarithm of the noise is found by a difference.
+        """
+        factor = self.base.weights.given.noise_factor
+        if factor is None or not factor.coefficients:
+            return np.zeros(at.shape)
+        more = replace(law, variances=law.variances * math.exp(NOISE_STEP))
+        value, moved = (Functional.of(self.aim, one, spread, rest).value for one in (law, more))
+        by_log = (moved - value) / NOISE_STEP * self.aim.search_slope(value)
+        return np.asarray(by_log[:, None] * factor.gradient(at))
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (m,), and their gradients, shapes (m, d); that of the variance by differences."""
@@ -312,13 +327,14 @@ class ObjectivePath:
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""
         aim, (weights, means, slopes) = self.law.aim, self.surfaces.parts(at)
-        mixture = Mixture(weights, means, np.broadcast_to(self.law.base.noise, means.shape))
+        mixture, none = Mixture(weights, means, self.law.base.weights.given.noise_at(at)), np.zeros(means.shape)
         rest, slope = (np.zeros(at.shape[0]), np.zeros(at.shape))
         if self.rest is not None:
             rest, slope = self.rest.value_and_gradient(at)
-        functional = Functional.of(aim, mixture, np.zeros(means.shape), rest)
+        functional = Functional.of(aim, mixture, none, rest)
         gradient = np.einsum("ic,icd->id", functional.by_mean, slopes) + functional.by_rest[:, None] * slope
-        return aim.to_search(functional.value), gradient * aim.search_slope(functional.value)[:, None]
+        gradient = gradient * aim.search_slope(functional.value)[:, None]
+        return aim.to_search(functional.value), gradient + self.law.noise_slope(at, mixture, none, rest)
 
 
 def draw_objective(rng: np.random.Generator, given: Conditioned, aim: Aim) -> Path | ObjectivePath:

@@ -156,7 +156,7 @@ class TargetLaw:
         return np.array([given.state.surface(label).tau2 for label in range(given.state.n_surfaces + 1)])
 
     def parts(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Weights, means and variances of the surfaces, trend included, shapes (m, K + 1), and their noise, (K + 1,).
+        """Weights, means and variances of the surfaces, trend included, and noise about them, shapes (m, K + 1).
 
         Surfaces that do not count have weight, variance and mean zero, but for the trend.
         """
@@ -165,7 +165,7 @@ class TargetLaw:
         for label, law in self.surfaces.items():
             here = np.flatnonzero(weights[:, label])
             means[here, label], variances[here, label] = law(at[here])
-        return weights, means + (trend(at) @ self.beta)[:, None], variances, self.noise
+        return weights, means + (trend(at) @ self.beta)[:, None], variances, self.weights.given.noise_at(at)
 
     def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradients of the means and variances of the surfaces, trend included, shapes (m, K + 1, d)."""

@@ -58,5 +58,5 @@ def reselect(rng: np.random.Generator, given: Completed, data: Data, size: int, 
 
 def expected_everywhere(given: Completed, x: FloatArray) -> FloatArray:
     """The mean of the surfaces without clutter at many inputs, in the model's units; odds follow the input."""
-    law = TargetLaw.of(replace(given, model=given.model.for_laws()), "expected")
+    law = TargetLaw.of(replace(given, model=given.model.for_laws(uneven=False)), "expected")
     return np.concatenate([law.mean(x[start : start + BLOCK]) for start in range(0, x.shape[0], BLOCK)])
