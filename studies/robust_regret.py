@@ -24,7 +24,8 @@ from infgp.bench.study import FLOOR, Study, recommended
 from infgp.bench.tasks.noises import HEAVY
 from infgp.bench.tasks.noisy import Problem
 
-REFERENCE = "infgp"
+#: What is compared with the others: in cumulative regret, and in the recommendation.
+ALONG, FINAL = "infgp", "infgp-final"
 NOISES = ("gaussian", *HEAVY, "heteroscedastic")
 TASKS = tuple(
     Problem(function, noise, d).name
@@ -32,7 +33,7 @@ TASKS = tuple(
     for function in ("ackley", "rosenbrock", "styblinski_tang")
     for noise in NOISES
 )
-OURS = ("infgp", "infgp-one-ts", "infgp-one")
+OURS = (FINAL, ALONG, "infgp-one-ts", "infgp-one")
 PEERS = ("random", "optuna-tpe", "optuna-gp", "botorch-logei", "botorch-winsorised")
 COMPARED = METHODS | VARIANTS | FITTED
 GROUPS = {
@@ -53,17 +54,17 @@ def complete(records, methods):
     return runs
 
 
-def ratios(title, value, runs, methods):
+def ratios(title, value, reference, runs, methods):
     """One row for each method: its value over the reference's on the same run, by kind of noise."""
     rows = []
     for method in methods:
         entries = []
         for noises in GROUPS.values():
             mine = [task for task in runs if Problem.of(task).noise in noises]
-            logs = [log for task in mine for log in log_ratios(runs[task][method], runs[task][REFERENCE], value)]
+            logs = [log for task in mine for log in log_ratios(runs[task][method], runs[task][reference], value)]
             entries.append(ratio(logs))
         rows.append([STUDY.row(method), *entries])
-    caption = f"{title}, over that of `{REFERENCE}`: geometric mean over runs (95 % interval)."
+    caption = f"{title}, over that of `{reference}`: geometric mean over runs (95 % interval)."
     return f"{caption}\n\n{table(['method', *GROUPS], rows)}"
 
 
@@ -74,16 +75,16 @@ def cells(runs, methods):
         problem = Problem.of(task)
         means = {m: np.mean([total(r) for r in runs[task][m].values()]) for m in methods}
         best = min(peers, key=means.get)
-        loses = means[best] < means[REFERENCE]
+        loses = means[best] < means[ALONG]
         lost += loses
-        verdict = f"{best}, by {means[REFERENCE] / means[best] - 1.0:.0%}" if loses else ""
+        verdict = f"{best}, by {means[ALONG] / means[best] - 1.0:.0%}" if loses else ""
         cell = (problem.function, problem.noise, problem.d)
         rows.append([*cell, *(f"{v:.1f}" for v in means.values()), min(means, key=means.get), verdict])
     caption = (
-        f"Cumulative regret, mean over seeds. `{REFERENCE}` loses {lost} of {len(rows)} cells to the best of the "
+        f"Cumulative regret, mean over seeds. `{ALONG}` loses {lost} of {len(rows)} cells to the best of the "
         f"{len(peers)} peers, picked for each cell after the fact, which favours the peers."
     )
-    head = ["function", "noise", "d", *methods, "winner", f"{REFERENCE} loses to"]
+    head = ["function", "noise", "d", *methods, "winner", f"{ALONG} loses to"]
     return f"{caption}\n\n{table(head, rows)}"
 
 
@@ -109,11 +110,13 @@ def tables(records):
         f"{len(methods)} methods; {max(r['steps'] for r in records)} evaluations a run; regret in standard deviations "
         "of the function over the cube."
     ]
-    if REFERENCE in methods:
+    if ALONG in methods:
+        parts.append(ratios("Cumulative regret", total, ALONG, runs, methods))
+    if FINAL in methods:
         title = f"Regret of the recommendation (at least {FLOOR:g})"
-        parts += [ratios("Cumulative regret", total, runs, methods), ratios(title, recommended, runs, methods)]
-        if set(methods) & set(PEERS):
-            parts.append(cells(runs, methods))
+        parts.append(ratios(title, recommended, FINAL, runs, methods))
+    if ALONG in methods and set(methods) & set(PEERS):
+        parts.append(cells(runs, methods))
     return "\n\n".join([*parts, seconds(records, methods)])
 
 
