@@ -49,10 +49,11 @@ CHANGES = {
         "… model: places, grades, scales and odds of the surfaces",
         {"regions": True, "surface_scales": "own", "odds": "kriged"},
     ),
-    THOMPSON: (
-        '… warp learned: preset="thompson"',
+    "warp": (
+        "… warp learned",
         {"warp": "auto", "stand_ins": "failed"},
     ),  # none of the tasks has such numbers
+    THOMPSON: ('… kernel learned: preset="thompson"', {"kernel": "auto"}),
 }
 
 

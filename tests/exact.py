@@ -19,6 +19,8 @@ def rho(kernel, x, z, phi):
     if kernel == "se":
         return np.exp(-q)
     r = np.sqrt(2.0 * q)
+    if kernel == "matern32":
+        return (1.0 + np.sqrt(3.0) * r) * np.exp(-np.sqrt(3.0) * r)
     return (1.0 + np.sqrt(5.0) * r + 5.0 / 3.0 * r**2) * np.exp(-np.sqrt(5.0) * r)
 
 

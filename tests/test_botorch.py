@@ -30,6 +30,8 @@ KINDS = {
     "default": {},
     "warped": {"warp": "learned"},
     "matern": {"kernel": "matern52", "regions": False},
+    "rough": {"kernel": "matern32"},
+    "kernel learned": {"kernel": "learned"},
     "one surface": {"surfaces": 1},
     "smooth odds": {"odds": "smooth"},
     "paper": {"odds": "constant", "regions": False, "surface_scales": "shared"},

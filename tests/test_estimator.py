@@ -37,7 +37,14 @@ def test_scikit_learn_contract(options):
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize(("kernel", "reference"), [("se", RBF), ("matern52", lambda ell: Matern(ell, nu=2.5))])
+@pytest.mark.parametrize(
+    ("kernel", "reference"),
+    [
+        ("se", RBF),
+        ("matern52", lambda ell: Matern(ell, nu=2.5)),
+        ("matern32", lambda ell: Matern(ell, nu=1.5)),
+    ],
+)
 def test_one_surface_with_known_hyperparameters_is_a_gaussian_process(kernel, reference, sampler, rng):
     """From the public door: inputs in odd units, rewards scaled, all the way to 1e-8."""
     x, y = data(rng)
@@ -167,7 +174,7 @@ def test_units_do_not_matter(rng):
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["se", "auto"])
 @pytest.mark.parametrize("ard", [True, False])
 def test_goes_on_from_a_state(kernel, ard, sampler, rng):
     x, y = data(rng)
@@ -333,7 +340,7 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", ["matern52", "auto"])
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 @pytest.mark.parametrize("case", hard_cases())
 def test_answers_are_finite(case, kernel, options):

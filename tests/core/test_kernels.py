@@ -2,18 +2,25 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from infgp.core.kernels import correlation, log_phi_gradient, phi_from_log_ell
+from infgp.core.kernels import KERNELS, correlation, log_phi_gradient, phi_from_log_ell
 from infgp.errors import InvalidInputError
 
 
-@pytest.mark.parametrize(("kernel", "reference"), [("se", RBF), ("matern52", lambda ell: Matern(ell, nu=2.5))])
+@pytest.mark.parametrize(
+    ("kernel", "reference"),
+    [
+        ("se", RBF),
+        ("matern52", lambda ell: Matern(ell, nu=2.5)),
+        ("matern32", lambda ell: Matern(ell, nu=1.5)),
+    ],
+)
 def test_values_agree_with_scikit_learn(kernel, reference, rng):
     x, z = rng.random((7, 3)), rng.random((5, 3))
     ell = np.array([0.2, 0.7, 1.9])
     assert np.allclose(correlation(kernel, x, z, phi_from_log_ell(np.log(ell))), reference(ell)(x, z), atol=1e-13)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_gradient(kernel, rng):
     x = rng.random((8, 3))
     w = rng.normal(size=(8, 8))

@@ -94,7 +94,7 @@ def options(rng: np.random.Generator) -> dict[str, Any]:
         "target": ["main"],
         "goal": ["along"],
         "acquisition": ["thompson", "local"],
-        "kernel": ["matern52"],
+        "kernel": ["matern52", "se"],
         "surfaces": [1],
         "regions": [False],
         "surface_scales": ["shared"],

@@ -25,7 +25,7 @@ def make(rng: np.random.Generator) -> dict[str, Any]:
     noisy = rng.random() < 0.3
     noise = rng.random(n) * 10.0 ** rng.integers(-20, 20)
     options = {
-        "kernel": ["se", "matern52"][rng.integers(2)],
+        "kernel": ["se", "matern52", "auto"][rng.integers(3)],
         "ard": bool(rng.integers(2)),
         "surfaces": [None, None, 1][rng.integers(3)],
         "regions": bool(rng.integers(2)),

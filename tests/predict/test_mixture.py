@@ -73,7 +73,14 @@ def one_surface(n, d, lengthscale, sigma2, tau2, nu=1e-14):
     return State(np.zeros(n, int), np.zeros(d + 1), nu, phi, np.array([sigma2]), np.array([tau2]))
 
 
-@pytest.mark.parametrize(("kernel", "reference"), [("se", RBF), ("matern52", lambda ell: Matern(ell, nu=2.5))])
+@pytest.mark.parametrize(
+    ("kernel", "reference"),
+    [
+        ("se", RBF),
+        ("matern52", lambda ell: Matern(ell, nu=2.5)),
+        ("matern32", lambda ell: Matern(ell, nu=1.5)),
+    ],
+)
 @pytest.mark.parametrize("known", [0.0, 0.3], ids=["", "known noise"])
 def test_gaussian_process_limit(known, kernel, reference, rng):
     """One surface and ν → 0 (not ∞, as the paper has it): scikit-learn's GP to 1e-8."""

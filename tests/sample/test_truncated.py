@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infgp.core.kernels import correlation
+from infgp.core.kernels import KERNELS, correlation
 from infgp.core.linalg import cholesky
 from infgp.core.model import Data, Model, simulate_y
 from infgp.core.partition import log_gamma_variate, stick_logpdf
@@ -265,7 +265,7 @@ def test_surfaces_have_the_posterior_moments_of_the_printed_formula(rng):
         assert np.allclose(np.cov(draws[:, label].T), lam, atol=0.1)
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("prior", [LogNormal(), UniformPhi()])
 def test_ard_gradient(rng, kernel, prior):
     n, d = 12, 3

@@ -143,7 +143,7 @@ def test_suggestions_keep_away_from_what_is_pending():
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
 def test_batches_in_a_continuous_space_are_of_distinct_points(acquisition):
-    optimizer = Optimizer({name: Float(0.0, 1.0) for name in "abc"}, seed=1, acquisition=acquisition, n_initial=6)
+    optimizer = Optimizer({name: Float(0.0, 1.0) for name in "abc"}, seed=2, acquisition=acquisition, n_initial=6)
     for point in optimizer.ask(8):
         optimizer.tell(point, -sum((value - 0.4) ** 2 for value in point.values()))
     batch = optimizer.space.to_unit(optimizer.ask(8))

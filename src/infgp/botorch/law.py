@@ -38,11 +38,11 @@ TOUCHING = 1e-30
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """G surfaces with at most m members each, filled up with members that have no influence.
+    """G surfaces of the same kernel with at most m members each, filled up with members that have no influence.
 
     Attributes
     ----------
-    kernel : {"se", "matern52"}
+    kernel : {"se", "matern52", "matern32"}
     which : Tensor of int, shape (G,)
         Their numbers among all surfaces of all draws.
     phi, sigma2 : Tensors, shapes (G, d), (G,)
@@ -83,6 +83,9 @@ class Surfaces:
     def _correlation(self, q: Tensor) -> Tensor:
         if self.kernel == "se":
             return (-q).exp()
+        if self.kernel == "matern32":
+            a = (6.0 * q).clamp_min(TOUCHING).sqrt()
+            return (1.0 + a) * (-a).exp()
         a = (10.0 * q).clamp_min(TOUCHING).sqrt()
         return (1.0 + a + a * a / 3.0) * (-a).exp()
 
@@ -101,7 +104,7 @@ class TargetLaws:
         The draw that each surface belongs to, and its label there.
     tau2 : Tensor, shape (C,)
     groups : tuple of Surfaces
-        Those with about as many members are computed at once.
+        Those with the same kernel and about as many members are computed at once.
     warped : tuple of (Tensor, Warped) or None
         The surfaces that are seen through a warp, and their maps.
     """
@@ -129,7 +132,7 @@ class TargetLaws:
         targets = [TargetWeights(given, target) for given in draws]
         every = [(k, label) for k, weights in enumerate(targets) for label in weights.labels()]
         laws = [draws[k].surface(label) for k, label in every]
-        levels = [(law.residual.size - 1).bit_length() if law.residual.size else 0 for law in laws]
+        levels = [(law.kernel, (law.residual.size - 1).bit_length() if law.residual.size else 0) for law in laws]
         groups = []
         for level in sorted(set(levels)):
             which = [c for c, own in enumerate(levels) if own == level]

@@ -18,8 +18,12 @@ from scipy.spatial.distance import cdist
 from infgp.core.linalg import FloatArray
 from infgp.errors import check_choice
 
-#: Names of the kernels: squared exponential, and Matérn with smoothness 5/2.
-KERNELS = ("se", "matern52")
+#: Names of the kernels, from smooth to rough: squared exponential, and Matérn with smoothness 5/2 and 3/2.
+KERNELS = ("se", "matern52", "matern32")
+#: Value of the option `kernel` with which it is one of the parameters that are learned.
+LEARNED = "learned"
+#: Prior probabilities of the kernels where one is learned.
+CHANCES = (0.5, 0.25, 0.25)
 #: Scaled distance from which on a correlation is 0 in floating-point arithmetic.
 FAR = 1e3
 
@@ -70,18 +74,34 @@ def _matern52_slope(q: FloatArray) -> FloatArray:
     return -5.0 / 3.0 * (1.0 + a) * np.exp(-a)
 
 
-_VALUE: dict[str, Callable[[FloatArray], FloatArray]] = {"se": _se, "matern52": _matern52}
-_SLOPE: dict[str, Callable[[FloatArray], FloatArray]] = {"se": _se_slope, "matern52": _matern52_slope}
+def _matern32(q: FloatArray) -> FloatArray:
+    a = np.minimum(np.sqrt(6.0 * q), FAR)  # √3 r
+    return (1.0 + a) * np.exp(-a)
+
+
+def _matern32_slope(q: FloatArray) -> FloatArray:
+    return -3.0 * np.exp(-np.minimum(np.sqrt(6.0 * q), FAR))
+
+
+_VALUE: dict[str, Callable[[FloatArray], FloatArray]] = {"se": _se, "matern52": _matern52, "matern32": _matern32}
+_SLOPE: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "se": _se_slope,
+    "matern52": _matern52_slope,
+    "matern32": _matern32_slope,
+}
+#: Degrees of freedom of the Student-t spectral densities of Matérn kernels: twice their smoothness.
+_FREEDOM = {"matern52": 5.0, "matern32": 3.0}
 
 
 def correlation(kernel: str, x: FloatArray, z: FloatArray, phi: FloatArray) -> FloatArray:
     """Correlation matrix ρ_φ(x_i, z_j).
 
-    ``"se"`` is exp(−q); ``"matern52"`` is (1 + a + a²/3) exp(−a) with a = √(10 q).
+    ``"se"`` is exp(−q); ``"matern52"`` is (1 + a + a²/3) exp(−a) with a = √(10 q); ``"matern32"`` is (1 + a) exp(−a)
+    with a = √(6 q).
 
     Parameters
     ----------
-    kernel : {"se", "matern52"}
+    kernel : {"se", "matern52", "matern32"}
     x, z : arrays, shapes (n, d) and (m, d)
     phi : array, shape (d,)
         Inverse squared length-scales, φ_k = 1 / (2 ℓ_k²).
@@ -116,15 +136,17 @@ def correlation_and_slope(kernel: str, x: FloatArray, z: FloatArray, phi: FloatA
     if kernel == "se":
         rho = np.exp(-q)
         return rho, -rho
-    a = np.sqrt(10.0 * q)
+    a = np.sqrt(2.0 * _FREEDOM[kernel] * q)
     decay = np.exp(-a)
+    if kernel == "matern32":
+        return (1.0 + a) * decay, -3.0 * decay
     return (1.0 + a + a * a / 3.0) * decay, -5.0 / 3.0 * (1.0 + a) * decay
 
 
 def spectral_draw(rng: np.random.Generator, kernel: str, phi: FloatArray, size: int) -> FloatArray:
     """Frequencies ω from the kernel's spectral density, shape (size, d): ρ(x − x') = E cos ω·(x − x').
 
-    Gaussian for the squared exponential, Student-t with five degrees of freedom for Matérn-5/2.
+    Gaussian for the squared exponential, Student-t with 2ν degrees of freedom for Matérn of smoothness ν.
 
     Examples
     --------
@@ -134,8 +156,9 @@ def spectral_draw(rng: np.random.Generator, kernel: str, phi: FloatArray, size: 
     """
     check_choice("kernel", kernel, KERNELS)
     omega = rng.standard_normal((size, phi.size)) * np.sqrt(2.0 * phi)
-    if kernel == "matern52":
-        omega *= np.sqrt(5.0 / rng.chisquare(5.0, size))[:, None]
+    if kernel != "se":
+        freedom = _FREEDOM[kernel]
+        omega *= np.sqrt(freedom / rng.chisquare(freedom, size))[:, None]
     return omega
 
 
@@ -146,7 +169,7 @@ def log_phi_gradient(kernel: str, x: FloatArray, phi: FloatArray, weights: Float
 
     Parameters
     ----------
-    kernel : {"se", "matern52"}
+    kernel : {"se", "matern52", "matern32"}
     x : array, shape (n, d)
     phi : array, shape (d,)
     weights : array, shape (n, n)

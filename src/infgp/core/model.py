@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from infgp.core.kernels import correlation, log_ell_from_phi, phi_from_log_ell
+from infgp.core.kernels import CHANCES, KERNELS, LEARNED, correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky
 from infgp.core.memory import Memory
 from infgp.core.odds import SMOOTH_ODDS, Seating, log_tilt, seated_sample
@@ -137,7 +137,8 @@ class Model:
 
     Attributes
     ----------
-    kernel : {"se", "matern52"}
+    kernel : {"se", "matern52", "matern32", "learned"}
+        Learned: all surfaces of a state have the same one of the three.
     priors : Priors
         Resolved for the dimension.
     ard : bool
@@ -169,6 +170,8 @@ class Model:
     warps : Warps
         The warps between which the posterior chooses (:mod:`infgp.core.warp`). With a single one, the identity,
         rewards are as they are.
+    chances : tuple of float
+        Prior probabilities of the three kernels, where the kernel is learned.
     """
 
     kernel: str
@@ -182,6 +185,11 @@ class Model:
     uneven: bool = False
     one_surface: bool = False
     warps: Warps = field(default_factory=Warps)
+    chances: tuple[float, ...] = CHANCES
+
+    def at(self, state: State) -> Model:
+        """The model with the kernel that a state has drawn, where it is learned."""
+        return replace(self, kernel=KERNELS[state.kernel]) if self.kernel == LEARNED else self
 
     @property
     def flat(self) -> bool:
@@ -320,6 +328,7 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
             grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
             odds=kind,
             warp=int(rng.choice(len(model.warps), p=model.warps.prior)) if len(model.warps) > 1 else 0,
+            kernel=int(rng.choice(len(KERNELS), p=model.chances)) if model.kernel == LEARNED else 0,
         )
         if not crowded(state).size:
             return state
@@ -343,7 +352,7 @@ def simulate_y(
     y = trend(x) @ state.beta
     for s in state.surfaces():
         scale = model.scale_shape / rng.standard_gamma(model.scale_shape) if model.scale_shape else 1.0
-        factor = cholesky(covariance(model, s, x, np.zeros(y.size) if noise is None else noise))
+        factor = cholesky(covariance(model.at(state), s, x, np.zeros(y.size) if noise is None else noise))
         y[s.members] += np.sqrt(scale) * (factor @ rng.standard_normal(s.members.size))
     return model.warps.maps[state.warp].inverse(y)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from infgp.core.kernels import KERNELS
+from infgp.core.kernels import KERNELS, LEARNED
 from infgp.core.model import FLAT_GRADES, OWN_SCALE_SHAPE, Model
 from infgp.core.odds import SMOOTH_ODDS
 from infgp.core.priors import Fixed, Grid, Priors
@@ -38,8 +38,9 @@ class ModelOptions:
 
     Attributes
     ----------
-    kernel : {"se", "matern52"}
-        Correlation of the surfaces: squared exponential or Matérn with smoothness 5/2.
+    kernel : {"auto", "learned", "se", "matern52", "matern32"}
+        Correlation of the surfaces: squared exponential, Matérn with smoothness 5/2 or 3/2, or which of the three is
+        learned. "auto" is "learned", but "se" for an ordinary GP and with the truncated sampler.
     ard : bool
         A length-scale for each input, or one for all.
     surfaces : {None, 1}
@@ -67,7 +68,7 @@ class ModelOptions:
     True
     """
 
-    kernel: str = "se"
+    kernel: str = "auto"
     ard: bool = True
     surfaces: int | None = None
     regions: bool = True
@@ -79,10 +80,15 @@ class ModelOptions:
 
     def check(self) -> None:
         """Raise unless every option is known."""
-        check_choice("kernel", self.kernel, KERNELS)
+        check_choice("kernel", self.kernel, ("auto", LEARNED, *KERNELS))
         check_choice("surface_scales", self.surface_scales, SURFACE_SCALES)
         check_choice("odds", self.odds, ODDS)
         check_choice("sampler", self.sampler, SAMPLERS)
+        if self.kernel == LEARNED and self.sampler == "truncated":
+            raise InvalidInputError(
+                'kernel="learned" is for sampler="collapsed"; with the truncated sampler name the kernel, or leave it '
+                "out."
+            )
         if self.surfaces is not None and (isinstance(self.surfaces, bool) or self.surfaces != 1):
             raise InvalidInputError(
                 f"surfaces must be None (any number) or 1 (an ordinary GP), but got {self.surfaces!r}."
@@ -110,9 +116,12 @@ class ModelOptions:
         several = self.surfaces is None
         own = several and self.surface_scales == "own" and not (noise_known or truncated)
         regions = several and self.regions and not truncated
+        kernel = self.kernel
+        if kernel == "auto":
+            kernel = LEARNED if several and not truncated else "se"
         odds = "constant" if truncated else self.odds
         model = Model(
-            kernel=self.kernel,
+            kernel=kernel,
             priors=(self.priors or priors).resolve(d),
             ard=self.ard and d > 1,
             scale_shape=OWN_SCALE_SHAPE if own else 0.0,

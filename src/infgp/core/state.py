@@ -66,6 +66,8 @@ class State:
         Kind of the odds (see `Model.odds`).
     warp : int
         Which of `Model.warps` rewards go through; trend and variances are those of rewards after it.
+    kernel : int
+        Which of :data:`infgp.core.kernels.KERNELS` the surfaces have, where it is learned (`Model.kernel`).
     """
 
     labels: IntArray
@@ -78,6 +80,7 @@ class State:
     grade: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     odds: int = 0
     warp: int = 0
+    kernel: int = 0
 
     @property
     def n_surfaces(self) -> int:

@@ -35,7 +35,7 @@ class Conditional:
 
     Attributes
     ----------
-    kernel : {"se", "matern52"}
+    kernel : {"se", "matern52", "matern32"}
     surface : Surface
     x : array, shape (m, d)
         Inputs of the members.
@@ -216,7 +216,8 @@ class Conditioned:
         """The surface with this label, its own scale not drawn (or one)."""
         if label not in self._plain:
             surface = replace(self.state, scale=np.ones(1)).surface(label)
-            self._plain[label] = Conditional.of(surface, self.residual, self.data, self.model)
+            model = self.model.at(self.state)
+            self._plain[label] = Conditional.of(surface, self.residual, self.data, model)
         return self._plain[label]
 
     def surface(self, label: int) -> Conditional:

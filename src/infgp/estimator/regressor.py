@@ -43,8 +43,9 @@ class InfiniteGP(Predictions):
 
     Parameters
     ----------
-    kernel : {"se", "matern52"}, default="se"
-        Correlation of the surfaces: squared exponential or Matérn with smoothness 5/2.
+    kernel : {"se", "matern52", "matern32", "learned", "auto"}, default="se"
+        Correlation of the surfaces: squared exponential, Matérn with smoothness 5/2 or 3/2, or which of the three is
+        learned. "auto" is "learned", but "se" for an ordinary GP and with the truncated sampler.
     ard : bool, default=True
         A length-scale for each input, or one for all.
     sampler : {"collapsed", "truncated"}, default="collapsed"

@@ -113,7 +113,7 @@ class InfGPSampler(Beliefs):
         gradients: bool = False,
         reference_point: Sequence[float] | None = None,
         per_cost: bool = False,
-        kernel: str = "se",
+        kernel: str = "auto",
         ard: bool = True,
         surfaces: int | None = None,
         regions: bool = True,

@@ -34,7 +34,7 @@ class DrawnSurface:
 
     Attributes
     ----------
-    kernel : {"se", "matern52"}
+    kernel : {"se", "matern52", "matern32"}
     phi : array, shape (d,)
     omega, phase : arrays, shapes (features, d), (features,)
     amplitude : array, shape (features,) or (features, S)

@@ -25,6 +25,7 @@ from infgp.sample import compiled, truncated
 from infgp.sample.moves import Deeds, Move, hyper
 from infgp.sample.moves.assign import assign
 from infgp.sample.moves.collapsed import changed, inside_limit, prior_numbers
+from infgp.sample.moves.kernel import draw_kernel
 from infgp.sample.moves.split_merge import propose, reallocate, split_merge
 from infgp.sample.moves.warp import draw_warp_at_times
 from infgp.sample.start import start_state
@@ -214,7 +215,8 @@ def drive(
 
 # --- The collapsed sampler -------------------------------------------------------------------------------------------
 
-#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters, at times the warp.
+#: One sweep of the collapsed sampler: every label, a few splits or mergers, all hyperparameters, at times the warp, and
+#: the kernel.
 COLLAPSED_SWEEP: tuple[Move, ...] = (
     assign,
     hyper.draw_odds,
@@ -224,6 +226,7 @@ COLLAPSED_SWEEP: tuple[Move, ...] = (
     hyper.draw_grades,
     hyper.draw_scales,
     draw_warp_at_times,
+    draw_kernel,
 )
 
 
@@ -252,15 +255,22 @@ def sweep(rng: np.random.Generator, state: State, data: Data, model: Model) -> t
         deeds["step of the length-scales"] = hyper.step_grades(rng, setting, chain, priors, groups)
         hyper.slice_scales(rng, setting, chain, priors, groups)
 
-    state, done = draw_warp_at_times(rng, changed(moves, state, data, model), data, model)
-    return state, deeds | done
+    state, warped = draw_warp_at_times(rng, changed(moves, state, data, model), data, model)
+    state, done = draw_kernel(rng, state, data, model)
+    return state, deeds | warped | done
 
 
 #: One sweep with reallocations, for chains that see all data at once. The chain of a search goes on as data comes, and
 #: has no reallocations.
 THOROUGH_SWEEP: tuple[Move, ...] = (sweep, reallocate)
 #: One sweep of a model with one surface: an ordinary GP.
-ONE_SURFACE_SWEEP: tuple[Move, ...] = (hyper.draw_beta, hyper.draw_nu, hyper.draw_scales, draw_warp_at_times)
+ONE_SURFACE_SWEEP: tuple[Move, ...] = (
+    hyper.draw_beta,
+    hyper.draw_nu,
+    hyper.draw_scales,
+    draw_warp_at_times,
+    draw_kernel,
+)
 
 
 def run_collapsed(

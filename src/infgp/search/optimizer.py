@@ -97,7 +97,10 @@ class Optimizer(Beliefs):
     per_cost : bool, default=False
         Whether what a point is expected to add is divided by what it is expected to cost, which is learned from the
         costs that are told (:mod:`infgp.search.costs`). Without effect before the first cost.
-    kernel : {"se", "matern52"}, default="se"
+    kernel : {"auto", "learned", "se", "matern52", "matern32"}, default="auto"
+        How smooth the landscape is: squared exponential, Matérn with smoothness 5/2 or 3/2, or which of the three is
+        learned (:mod:`infgp.sample.moves.kernel`). "auto" is "learned", but "se" where `surfaces` is 1 and with the
+        truncated sampler.
     ard : bool, default=True
         A length-scale for each input, or one for all.
     surfaces : {None, 1}, default=None
@@ -160,7 +163,7 @@ class Optimizer(Beliefs):
         gradients: bool = False,
         reference_point: Sequence[float] | None = None,
         per_cost: bool = False,
-        kernel: str = "se",
+        kernel: str = "auto",
         ard: bool = True,
         surfaces: int | None = None,
         regions: bool = True,

@@ -4,10 +4,10 @@ A function is drawn from the posterior and maximised over the space; its maximum
 point is one draw of the regret. Functions are drawn from each state of the chain, so that what the states disagree on
 counts, and states are what Monte Carlo errors are computed from: draws from one state are more alike than others.
 
-The functions are rougher than the surfaces of the states. A squared exponential kernel is for functions that are known
-everywhere once they are known in one place. To find a point with it is one thing; to be sure of what is between
-evaluations is another, and few landscapes are that smooth. Functions with the same variances and length-scales are
-drawn that have two derivatives (Matérn 5/2).
+The functions are rougher than smooth surfaces of the states. A squared exponential kernel is for functions that are
+known everywhere once they are known in one place. To find a point with it is one thing; to be sure of what is between
+evaluations is another, and few landscapes are that smooth. From states with this kernel, functions with the same
+variances and length-scales are drawn that have two derivatives (Matérn 5/2).
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from infgp.core.kernels import KERNELS
 from infgp.core.linalg import FloatArray
 from infgp.core.partition import IntArray
+from infgp.core.surface import Conditioned
 from infgp.errors import InvalidInputError, check_int
 from infgp.predict.bundles import Bundle, draw_bundle
 from infgp.printing import brief_point
@@ -29,7 +31,7 @@ from infgp.search.several import Aimed
 from infgp.search.standing import Log, Setup
 from infgp.space import Point, Space
 
-#: Kernel of the functions that are drawn for the regret (`studies/regret.py`).
+#: The smoothest kernel of functions that are drawn for the regret (`studies/regret.py`).
 ROUGH = "matern52"
 #: Number of functions that are drawn, at least; every state of the chain has the same number of them.
 DRAWS = 192
@@ -182,13 +184,18 @@ def _error(draws: FloatArray) -> float:
 def bundles(rng: np.random.Generator, objective: Aimed, kernel: str | None = None) -> list[Bundle]:
     """Draws of an objective from every state, at least `DRAWS` in all; inputs that failed count as poor.
 
-    The kernel is that of the model unless one is given; variances and length-scales stay what they are.
+    The kernel is that of the state or, if that is smoother, the one given; variances and length-scales stay the same.
     """
     learned, aim = objective
     ahead = anticipate(rng, learned.draws, np.empty((0, learned.data.x.shape[1])), learned.series.failed)
     if kernel is not None:
-        ahead = [replace(given, model=replace(given.model, kernel=kernel)) for given in ahead]
+        ahead = [_no_smoother(given, kernel) for given in ahead]
     return [draw_bundle(rng, given, aim, math.ceil(DRAWS / len(ahead))) for given in ahead]
+
+
+def _no_smoother(given: Conditioned, kernel: str) -> Conditioned:
+    own = given.model.at(given.state).kernel
+    return replace(given, model=replace(given.model, kernel=max(own, kernel, key=KERNELS.index)))
 
 
 def regret(rng: np.random.Generator, setup: Setup, log: Log, chosen: Chosen) -> Regret:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from infgp.core import priors as prior_classes
+from infgp.core.kernels import KERNELS
 from infgp.core.partition import IntArray, canonical
 from infgp.core.priors import Priors
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
@@ -29,7 +30,7 @@ from infgp.space import Space
 #: Mark of a saved optimizer.
 FORMAT = "infgp.Optimizer"
 #: Version of the format of saved optimizers.
-VERSION = 10
+VERSION = 11
 #: Seconds after which a file that was being written by a process that is gone is removed.
 STALE = 60.0
 #: Bits of a number that randomness is derived from, at most.
@@ -310,6 +311,7 @@ def _sound(state: State, n: int, d: int, kinds: int, warps: int) -> bool:
         and np.isin(state.grade, np.arange(FLAT + 1)).all()
         and 0 <= state.odds < kinds
         and 0 <= state.warp < warps
+        and 0 <= state.kernel < len(KERNELS)
     )
 
 
@@ -330,4 +332,5 @@ def _state(entry: Mapping[str, Any]) -> State:
         grade=np.array(entry["grade"], dtype=np.int64),
         odds=int(entry["odds"]),
         warp=int(entry["warp"]),
+        kernel=int(entry["kernel"]),
     )

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal, multivariate_t
 
 from infgp import InfiniteGP
-from infgp.core.kernels import correlation
+from infgp.core.kernels import KERNELS, correlation
 from infgp.core.model import Data, Model, prior_draw, simulate_y
 from infgp.core.partition import canonical, enumerate_partitions, urn_logpdf
 from infgp.core.priors import Fixed, Gamma, InverseGamma, LogNormal, Normal, Priors
@@ -365,7 +365,7 @@ def test_calibration(shape):
 # --- The pieces ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_evidence_equals_the_model(kernel, shape, rng):
     model = Model(kernel, Priors().resolve(2), ard=True, scale_shape=shape)

@@ -146,9 +146,9 @@ def mirror(a: Any) -> None:
 def fill_lower(kernel: int, rougher: float, x: Any, phi: Any, sigma2: float, out: Any) -> None:
     """Lower triangle of σ² ρ for the rows of x, with the length-scales of φ divided by `rougher`; 0 is for flat ones.
 
-    Kernel 0 is the squared exponential, 1 Matérn-5/2. The further noise of a flat surface counts as a part of σ² ρ, on
-    the diagonal. The diagonal is then σ² for every grade, and τ² + v is the noise that is added to it, as for the other
-    grades.
+    Kernel 0 is the squared exponential, 1 Matérn-5/2, 2 Matérn-3/2. The further noise of a flat surface counts as a
+    part of σ² ρ, on the diagonal. The diagonal is then σ² for every grade, and τ² + v is the noise that is added to it,
+    as for the other grades.
     """
     n, d = x.shape
     if rougher == 0.0:
@@ -158,7 +158,9 @@ def fill_lower(kernel: int, rougher: float, x: Any, phi: Any, sigma2: float, out
             out[i, i] = sigma2
         return
     z, factor, scratch = np.empty((d, n)), np.empty(n), np.empty(n)
-    scale = 1.0 if kernel == 0 else 10.0
+    scale = 1.0
+    if kernel > 0:
+        scale = 10.0 if kernel == 1 else 6.0
     for k in range(d):
         root = rougher * math.sqrt(scale * phi[k])
         for i in range(n):
@@ -177,6 +179,9 @@ def fill_lower(kernel: int, rougher: float, x: Any, phi: Any, sigma2: float, out
             if kernel == 1:
                 row[j] = math.sqrt(row[j])
                 factor[j] *= 1.0 + row[j] + row[j] * row[j] / 3.0
+            elif kernel == 2:
+                row[j] = math.sqrt(row[j])
+                factor[j] *= 1.0 + row[j]
         decay(row, i, scratch)
         for j in range(i):
             row[j] *= factor[j]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from infgp.core.kernels import KERNELS
 from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model, by_label
 from infgp.core.priors import Fixed, InverseGamma, LengthscalePrior, LogNormal, Normal, UniformPhi
@@ -16,7 +17,7 @@ from infgp.errors import InvalidInputError
 from infgp.sample import compiled
 
 #: Number by which compiled code knows each kernel.
-KERNEL_CODE = {"se": 0, "matern52": 1}
+KERNEL_CODE = {name: code for code, name in enumerate(KERNELS)}
 #: Largest n σ² / τ², a ratio of variances. States beyond it have no prior mass: their covariances would be singular in
 #: double precision.
 CONDITION_LIMIT = 1e12
@@ -35,7 +36,7 @@ def changed(
         state.observed_grades,
     )
     setting = compiled.Setting(
-        kernel=KERNEL_CODE[model.kernel],
+        kernel=KERNEL_CODE[model.at(state).kernel],
         x=data.x,
         h=data.h,
         y=data.y,
@@ -59,6 +60,7 @@ def changed(
         grade=by_label(model, chain.labels, chain.grade),
         odds=state.odds,
         warp=state.warp,
+        kernel=state.kernel,
     )
 
 

@@ -92,7 +92,7 @@ def log_posterior(state: State, data: Data, model: Model, log_factor: FloatArray
     for prior, variance in ((model.priors.sigma2, state.sigma2), (model.priors.tau2, state.tau2)):
         out += _log_prior(prior, float(variance[0]), log_factor)
     for surface in state.surfaces():
-        factor, m = cholesky(covariance(model, surface, data.x, data.noise)), surface.members.size
+        factor, m = cholesky(covariance(model.at(state), surface, data.x, data.noise)), surface.members.size
         whitened = solve_lower(factor, residuals[surface.members])
         quadratic = np.einsum("ik,ik->k", whitened, whitened)[:, None] * np.exp(-log_factor)
         out -= 0.5 * (log_det(factor) + m * (log_factor + np.log(2.0 * np.pi)))
