@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 #: The commit at which infgp's default last changed what it does. Whoever changes the default sets it anew.
-DEFAULT_CHANGED = "17dcce9"
+DEFAULT_CHANGED = "386e9df"
 #: The folder of infgp's modules.
 PACKAGE = Path(__file__).resolve().parents[1]
 
