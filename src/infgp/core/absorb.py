@@ -232,7 +232,9 @@ class Completed(Conditioned):
     def log_evidence(self, label: int) -> float:
         """Log density of the rewards of a surface's selected members."""
         surface = replace(self.state, scale=np.ones(1)).surface(label)
-        return Conditional.of(surface, self.residual, self.data, self.model).log_evidence(self.model.scale_shape)
+        return Conditional.of(surface, self.residual, self.data, self.model.at(self.state)).log_evidence(
+            self.model.scale_shape
+        )
 
     @cached_property
     def log_shares(self) -> FloatArray:

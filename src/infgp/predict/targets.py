@@ -100,7 +100,7 @@ class TargetWeights:
 
         def gain(label: int) -> float:
             alone = flat(given.plain(label).surface)
-            constant = Conditional.of(alone, given.residual, given.data, given.model)
+            constant = Conditional.of(alone, given.residual, given.data, given.model.at(given.state))
             return given.log_evidence(label) - constant.log_evidence(given.model.scale_shape)
 
         rare = np.flatnonzero(np.bincount(state.labels) <= most_flat(state.labels.size))

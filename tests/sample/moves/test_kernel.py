@@ -20,6 +20,8 @@ from infgp.sample.moves.hyper import draw_nu, draw_scales
 from infgp.sample.moves.kernel import draw_kernel
 from infgp.sample.moves.split_merge import reallocate, split_merge
 from infgp.sample.start import start_state
+from infgp.search.optimizer import Optimizer
+from infgp.space import Float
 from infgp.testing import family_p_value, geweke, sbc
 from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
 
@@ -280,3 +282,16 @@ def test_a_kernel_that_is_given_is_not_drawn(rng):
     state = prior_draw(rng, X, model)
     assert draw_kernel(rng, state, Data(X, Y), model) == (state, {})
     assert model.at(replace(state, kernel=0)).kernel == "matern32"
+
+
+@pytest.mark.parametrize("options", [{"regions": False, "outliers": "ignore"}, {"exact_up_to": 20}], ids=str)
+def test_searches_see_the_kernel_of_each_state(options, rng):
+    """Where surfaces are set aside as clutter, and where states take in what the chain has not seen."""
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, seed=0, kernel="learned", **options)
+    for k, x in enumerate(rng.random(30)):
+        optimizer.tell({"x": float(x)}, float(-abs(x - 0.4) + 0.01 * rng.normal() - 9.0 * (k % 10 == 0)))
+    assert 0.0 <= optimizer.ask()["x"] <= 1.0
+    assert abs(optimizer.recommend().point["x"] - 0.4) < 0.1
+    assert optimizer.regret().quantile(0.5) < 0.2
+    assert optimizer.fallbacks == 0
+    assert len(optimizer.candidates()) > 1
