@@ -23,7 +23,7 @@ KERNELS = ("se", "matern52", "matern32")
 #: Value of the option `kernel` with which it is one of the parameters that are learned.
 LEARNED = "learned"
 #: Prior probabilities of the kernels where one is learned.
-CHANCES = (0.5, 0.25, 0.25)
+KERNEL_CHANCES = (0.5, 0.25, 0.25)
 #: Scaled distance from which on a correlation is 0 in floating-point arithmetic.
 FAR = 1e3
 

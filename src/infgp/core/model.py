@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from infgp.core.kernels import CHANCES, KERNELS, LEARNED, correlation, log_ell_from_phi, phi_from_log_ell
+from infgp.core.kernels import KERNEL_CHANCES, KERNELS, LEARNED, correlation, log_ell_from_phi, phi_from_log_ell
 from infgp.core.linalg import FloatArray, cholesky
 from infgp.core.memory import Memory
 from infgp.core.odds import SMOOTH_ODDS, Seating, log_tilt, seated_sample
@@ -170,7 +170,7 @@ class Model:
     warps : Warps
         The warps between which the posterior chooses (:mod:`infgp.core.warp`). With a single one, the identity,
         rewards are as they are.
-    chances : tuple of float
+    kernel_chances : tuple of float
         Prior probabilities of the three kernels, where the kernel is learned.
     """
 
@@ -185,7 +185,7 @@ class Model:
     uneven: bool = False
     one_surface: bool = False
     warps: Warps = field(default_factory=Warps)
-    chances: tuple[float, ...] = CHANCES
+    kernel_chances: tuple[float, ...] = KERNEL_CHANCES
 
     def at(self, state: State) -> Model:
         """The model with the kernel that a state has drawn, where it is learned."""
@@ -328,7 +328,7 @@ def prior_draw(rng: np.random.Generator, x: FloatArray, model: Model, truncation
             grade=by_label(model, labels, grades_from_prior(rng, model.grades, int(labels.max()) + 1)[labels]),
             odds=kind,
             warp=int(rng.choice(len(model.warps), p=model.warps.prior)) if len(model.warps) > 1 else 0,
-            kernel=int(rng.choice(len(KERNELS), p=model.chances)) if model.kernel == LEARNED else 0,
+            kernel=int(rng.choice(len(KERNELS), p=model.kernel_chances)) if model.kernel == LEARNED else 0,
         )
         if not crowded(state).size:
             return state

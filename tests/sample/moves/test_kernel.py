@@ -70,7 +70,7 @@ def exact_posterior(shape):
 
 def p_value(moves, shape, thin, draws=10_400, seed=1):
     rng = np.random.default_rng(seed)
-    model, data = replace(fixed_model(shape), kernel=LEARNED, chances=CHANCES), Data(X, 3.0 * Y)
+    model, data = replace(fixed_model(shape), kernel=LEARNED, kernel_chances=CHANCES), Data(X, 3.0 * Y)
     start, exact = prior_draw(rng, X, model), exact_posterior(shape)
     return frequencies_p_value(rng, start, moves, thin, data, model, exact, lambda s: key(s.labels, s.kernel), draws)
 
@@ -117,7 +117,7 @@ def exact_law(shape):
 def z_scores(move, shape, draws=16_000):
     """How far chances and means of a long chain are from the exact ones, in standard errors of batch means."""
     rng = np.random.default_rng(3)
-    model = replace(fixed_model(shape), kernel=LEARNED, chances=CHANCES)
+    model = replace(fixed_model(shape), kernel=LEARNED, kernel_chances=CHANCES)
     model = replace(model, priors=replace(model.priors, sigma2=VARIANCE, lengthscale=ELL))
     state = replace(prior_draw(rng, X, model), labels=np.array([0, 0, 1, 1]))
     data, rows = Data(X, Y), []
@@ -181,7 +181,7 @@ def known(pair, model):
 def geweke_p_values(moves, shape, seed, d=1, n=6, sweeps=6000, one_surface=False):
     rng = np.random.default_rng(seed)
     x = np.sort(rng.random((n, d)), axis=0)
-    model = replace(free_model(shape, d, d > 1), kernel=LEARNED, chances=CHANCES, one_surface=one_surface)
+    model = replace(free_model(shape, d, d > 1), kernel=LEARNED, kernel_chances=CHANCES, one_surface=one_surface)
 
     def drawn():
         state = prior_draw(rng, x, model)
@@ -221,7 +221,7 @@ def test_joint_distribution_notices_scales_that_do_not_see_the_kernel():
 def test_calibration(shape):
     """1 000 data sets × 31 draws, from a start that knows nothing of the truth."""
     rng = np.random.default_rng(57)
-    model, x = replace(free_model(shape), kernel=LEARNED, chances=CHANCES), np.sort(rng.random((8, 1)), axis=0)
+    model, x = replace(free_model(shape), kernel=LEARNED, kernel_chances=CHANCES), np.sort(rng.random((8, 1)), axis=0)
 
     def prior():
         state = prior_draw(rng, x, model)
@@ -239,7 +239,7 @@ def test_calibration(shape):
 
 def test_a_sweep_is_its_moves(rng):
     model, data = (
-        replace(free_model(1.5), kernel=LEARNED, chances=CHANCES),
+        replace(free_model(1.5), kernel=LEARNED, kernel_chances=CHANCES),
         Data(rng.random((20, 1)), rng.normal(size=20)),
     )
     one = two = start_state(rng, data, model, "random")
@@ -257,7 +257,7 @@ def test_a_sweep_is_its_moves(rng):
 def test_data_tells_a_tip_from_a_wave(f, smooth, rng):
     x = np.linspace(0.0, 1.0, 40)[:, None]
     y = f(x[:, 0]) + 1e-3 * rng.standard_normal(40)
-    data, model = Data(x, (y - y.mean()) / y.std()), replace(free_model(1.5), kernel=LEARNED, chances=CHANCES)
+    data, model = Data(x, (y - y.mean()) / y.std()), replace(free_model(1.5), kernel=LEARNED, kernel_chances=CHANCES)
     model = replace(model, priors=replace(model.priors, tau2=InverseGamma(1.0, 1e-4)))
     state, kernels = start_state(rng, data, model, "one"), []
     for _ in range(120):
@@ -267,7 +267,7 @@ def test_data_tells_a_tip_from_a_wave(f, smooth, rng):
 
 
 def test_what_is_fixed_stays(rng):
-    model = replace(fixed_model(0.0), kernel=LEARNED, chances=CHANCES)
+    model = replace(fixed_model(0.0), kernel=LEARNED, kernel_chances=CHANCES)
     assert isinstance(model.priors.lengthscale, Fixed)
     state = prior_draw(rng, X, model)
     for _ in range(20):

@@ -75,4 +75,4 @@ def _log_density(state: State, data: Data, model: Model) -> float:
     p = model.priors
     log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
     own = p.lengthscale.logpdf(log_ell) + p.sigma2.logpdf(state.sigma2) + math.log(float(state.sigma2[0]))
-    return log_likelihood(state, data, model) + math.log(model.chances[state.kernel]) + float(own)
+    return log_likelihood(state, data, model) + math.log(model.kernel_chances[state.kernel]) + float(own)
