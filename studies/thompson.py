@@ -49,11 +49,11 @@ CHANGES = {
         "… model: places, grades, scales and odds of the surfaces",
         {"regions": True, "surface_scales": "own", "odds": "kriged"},
     ),
-    "warp": (
-        "… warp learned",
+    THOMPSON: (
+        '… warp learned: preset="thompson"',
         {"warp": "auto", "stand_ins": "failed"},
     ),  # none of the tasks has such numbers
-    THOMPSON: ('… kernel learned: preset="thompson"', {"kernel": "auto"}),
+    "kernel": ("… kernel learned, which the preset leaves out", {"kernel": "auto"}),
 }
 
 

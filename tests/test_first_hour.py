@@ -61,7 +61,11 @@ MISTAKES = {
     "a misspelt goal": (lambda: Optimizer(LINE, goal="finall"), "'along'", "Did you mean 'final'?"),
     "a misspelt objective": (lambda: Optimizer(LINE, objective="medain"), "('cvar', q)", "Did you mean 'median'?"),
     "a quantile in per cent": (lambda: Optimizer(LINE, objective=("quantile", 10)), "0 < q < 1", "('quantile', 10)"),
-    "a kernel of another library": (lambda: Optimizer(LINE, kernel="rbf"), "kernel='rbf'", "one of 'auto', 'learned', 'se', 'matern52', 'matern32'"),
+    "a kernel of another library": (
+        lambda: Optimizer(LINE, kernel="rbf"),
+        "kernel='rbf'",
+        "one of 'auto', 'learned', 'se', 'matern52', 'matern32'",
+    ),
     "a misspelt treatment of outliers": (lambda: Optimizer(LINE, outliers="ingore"), "Did you mean 'ignore'?"),
     "a seed that is a generator": (lambda: Optimizer(LINE, seed=np.random.default_rng()), "seed must be an integer"),
     "a design of no points": (lambda: Optimizer(LINE, n_initial=0), "n_initial must be an integer >= 1", "got 0"),

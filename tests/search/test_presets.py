@@ -146,7 +146,7 @@ def test_uniform_points_come_with_the_paper_s_chance():
 
 
 def test_thompson_draws_the_expected_reward_from_the_default_model(drawn, swept):
-    optimizer, default = searched(20, preset="thompson"), Optimizer(SQUARE)
+    optimizer, default = searched(20, preset="thompson"), Optimizer(SQUARE, kernel="se")
     assert drawn
     assert not swept
     assert {aim.target for _, aim in drawn} == {"objective"}
