@@ -175,9 +175,9 @@ def test_a_point_that_was_not_evaluated_is_recommended_only_if_it_is_surely_bett
     found = between.recommend()
     at, evaluated = between.space.to_unit([found.point, found.best_evaluated])
     assert np.abs(at - 0.44).max() < 0.02 < np.abs(evaluated - 0.44).max()
-    noise = np.random.default_rng(0)
+    noise = np.random.default_rng(1)
     for x in np.linspace(0.0, 0.6, 12):  # a line that goes on to rise, perhaps
-        beyond.tell({"x": x}, x + 0.03 * noise.normal())
+        beyond.tell({"x": x}, x + 0.04 * noise.normal())
     mean, std = beyond.predict([{"x": 0.8}, {"x": 0.6}])
     assert 0.0 < mean[0] - mean[1] < std[0]
     assert beyond.recommend().point == beyond.recommend().best_evaluated == {"x": 0.6}

@@ -71,7 +71,7 @@ def age(records: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) 
     Examples
     --------
     >>> print(age([{"method": "infgp"}, {"method": "random"}]))
-    Made before the default last changed (commit 17dcce9): all methods.
+    Made before the default last changed (commit 386e9df): all methods.
     """
     counts: dict[str, list[bool]] = {}
     for record in records:

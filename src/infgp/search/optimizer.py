@@ -99,8 +99,8 @@ class Optimizer(Beliefs):
         costs that are told (:mod:`infgp.search.costs`). Without effect before the first cost.
     kernel : {"auto", "learned", "se", "matern52", "matern32"}, default="auto"
         How smooth the landscape is: squared exponential, Matérn with smoothness 5/2 or 3/2, or which of the three is
-        learned (:mod:`infgp.sample.moves.kernel`). "auto" is "learned", but "se" where `surfaces` is 1 and with the
-        truncated sampler.
+        learned (:mod:`infgp.sample.moves.kernel`). "auto" is "learned", but "se" where `surfaces` is 1, with several
+        objectives and with the truncated sampler.
     ard : bool, default=True
         A length-scale for each input, or one for all.
     surfaces : {None, 1}, default=None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -43,10 +43,12 @@ class Setup:
         """How objectives and constraints are learned.
 
         With several objectives, volumes are of rewards as they are, and what a warp resolves does not count: one is
-        learned only if it is asked for.
+        learned only if it is asked for. So is the kernel, of which nothing has been measured there.
         """
         straight = self.strategy.by_volume and self.warp == "auto"
-        return Learner.of(self.options, self.space.d, self.options.warps(None if straight else self.warp))
+        smooth = len(self.signs) > 1 and self.options.kernel == "auto"
+        options = replace(self.options, kernel="se") if smooth else self.options
+        return Learner.of(options, self.space.d, options.warps(None if straight else self.warp))
 
     @property
     def signs(self) -> tuple[float, ...]:
