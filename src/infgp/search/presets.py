@@ -32,8 +32,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "gradients": False,
         "exploration": "paper",
     },
-    # The expected reward is drawn, and model and sampler are the default's. The kernel alone is not learned: draws of
-    # rough functions have their best point anywhere (`studies/thompson.py`).
+    # The expected reward is drawn, and model and sampler are the default's. The kernel alone is not learned,
+    # which is better here (`studies/thompson.py`).
     "thompson": {
         "kernel": "se",
         "target": "objective",

@@ -1,8 +1,8 @@
 """Which kernel the surfaces have, given the labels: how smooth the landscape is.
 
 A squared exponential surface is known between two points as soon as it is known around them. Where the landscape has a
-kink or a narrow tip, rewards near it are then held to be outliers, and a search is sure of what it has not seen. Data
-tells kernels apart well: by tens of nats on a cone, by a few on a smooth valley.
+kink or a narrow tip, rewards near it are then held to be outliers, and a search is sure of what it has not seen. Where
+noise is small, rewards tell which kernel it is.
 
 A Metropolis–Hastings step proposes another kernel, each as likely. A rougher kernel explains the same rewards with
 longer length-scales and a larger σ², so both move along: with c the entries of `LONGER` and ε ~ N(0, STEP²),
