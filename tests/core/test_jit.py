@@ -9,7 +9,8 @@ import pytest
 from numba import njit
 from numba.core import event
 
-from infgp.core.jit import Announcement
+from infgp.core import jit as jit_module
+from infgp.core.jit import SHARED, Announcement, jit, shared_sources
 
 
 @pytest.fixture
@@ -52,3 +53,25 @@ def test_it_is_said_on_standard_error_where_nothing_is_compiled_yet(tmp_path):
     assert first.count("\n") == 1
     assert "The next run loads them from disk" in first
     assert second == ""
+
+
+def half(x):
+    return x / 2
+
+
+def test_compiled_code_is_left_where_a_file_that_others_inline_has_changed(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    def hits():
+        function = jit()(half)
+        assert function(3.0) == 1.5
+        return sum(function.stats.cache_hits.values())
+
+    assert [hits(), hits()] == [0, 1]
+    monkeypatch.setattr(jit_module, "shared_sources", lambda: b"changed")
+    assert [hits(), hits()] == [0, 1]
+
+
+def test_files_that_others_inline_exist():
+    assert all(list(jit_module.PACKAGE.glob(pattern)) for pattern in SHARED)
+    assert len(shared_sources()) == 32

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -13,6 +16,12 @@ from numba.core import event
 logger = logging.getLogger("infgp")
 #: Says that compilation is under way; ``logging.getLogger("infgp.compiling").setLevel("ERROR")`` keeps it quiet.
 compiling = logging.getLogger("infgp.compiling")
+
+
+#: The folder of infgp's modules.
+PACKAGE = Path(__file__).resolve().parents[1]
+#: Files from which functions and constants are compiled into functions of other files.
+SHARED = ("core/odds.py", "core/places.py", "core/state.py", "sample/compiled/*.py")
 
 
 class Announcement(event.Listener):
@@ -65,6 +74,26 @@ class Announcement(event.Listener):
 event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]
 
 
+@cache
+def shared_sources() -> bytes:
+    """A digest of the files `SHARED`."""
+    files = sorted(file for pattern in SHARED for file in PACKAGE.glob(pattern))
+    return sha256(b"".join(file.read_bytes() for file in files)).digest()
+
+
+def _kept_as_long_as_sources_stay(dispatcher: Any) -> Any:
+    """The function, whose compiled code on disk counts only as long as `SHARED` stay what they were.
+
+    Numba looks at the file of the function alone: what was compiled into it from another file would stay what it was,
+    after an update of a checkout for instance. Numba has no public way to say it; where its names change, all is as
+    Numba has it.
+    """
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = (file._source_stamp, shared_sources())
+    return dispatcher
+
+
 def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorator that compiles a function when it is first called.
 
@@ -84,7 +113,7 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            return njit(cache=True, **options)(function)
+            return _kept_as_long_as_sources_stay(njit(cache=True, **options)(function))
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
