@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from scipy.stats import multivariate_normal
 
 from infgp.core.kernels import log_ell_from_phi
-from infgp.core.model import Data, Model
+from infgp.core.model import Data, Model, prior_draw, simulate_y
 from infgp.core.partition import canonical
 from infgp.core.priors import Fixed, Gamma, Grid, InverseGamma, Normal, Priors
 from infgp.core.state import State
 from infgp.core.surface import log_likelihood
 from infgp.sample.chain import apply
-from infgp.testing import frequency_test
+from infgp.testing import frequency_test, geweke, sbc
 
 # No scale, noise or concentration equals one: factors that are dropped or squared must show.
 NU, SIGMA2, TAU2 = 0.6, 1.7, 0.15
@@ -121,3 +122,36 @@ def posterior_draws(rng, state, moves, data, model):
         state = run_moves(rng, state, moves, 8, data, model)
         draws.append((state, data))
     return draws
+
+
+def joint_p_values(rng, x, model, moves, known, sweeps) -> dict[str, float]:
+    """Of the joint-distribution test of some moves; `known` makes statistics from a state with its data, and the model.
+
+    One surface says nothing of the concentration, which is then left out.
+    """
+
+    def drawn():
+        state = prior_draw(rng, x, model)
+        return replace(state, labels=np.zeros(len(x), dtype=int)) if model.one_surface else state
+
+    def refresh(pair):
+        return pair[0], Data(x, simulate_y(rng, pair[0], x, model))
+
+    def transition(pair):
+        return apply(moves, rng, pair[0], pair[1], model), pair[1]
+
+    p = geweke(lambda: refresh((drawn(), None)), transition, refresh, lambda pair: known(pair, model), sweeps)
+    return {name: value for name, value in p.items() if not (model.one_surface and name.startswith("log nu"))}
+
+
+def calibration_p_values(rng, x, model, moves, known) -> dict[str, float]:
+    """Of 1 000 data sets × 31 draws, from a start that knows nothing of the truth."""
+
+    def prior():
+        state = prior_draw(rng, x, model)
+        return state, Data(x, simulate_y(rng, state, x, model))
+
+    def draws(truth):
+        return posterior_draws(rng, prior_draw(rng, x, model), moves, truth[1], model)
+
+    return sbc(rng, prior, draws, lambda pair: known(pair, model), replicates=1000)

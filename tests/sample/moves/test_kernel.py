@@ -10,7 +10,7 @@ from scipy.stats import invgamma, multivariate_normal, multivariate_t, norm
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from infgp.core.kernels import KERNELS, LEARNED
-from infgp.core.model import Data, prior_draw, simulate_y
+from infgp.core.model import Data, prior_draw
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import Fixed, InverseGamma, LogNormal
 from infgp.sample.chain import COLLAPSED_SWEEP, ONE_SURFACE_SWEEP, apply, sweep
@@ -22,8 +22,20 @@ from infgp.sample.moves.split_merge import reallocate, split_merge
 from infgp.sample.start import start_state
 from infgp.search.optimizer import Optimizer
 from infgp.space import Float
-from infgp.testing import family_p_value, geweke, sbc
-from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
+from infgp.testing import family_p_value
+from tests.proofs import (
+    NU,
+    SIGMA2,
+    TAU2,
+    X5,
+    Y5,
+    blocks_of,
+    calibration_p_values,
+    frequencies_p_value,
+    joint_p_values,
+    key,
+    statistics,
+)
 
 from .test_collapsed import fixed_model, free_model
 
@@ -182,19 +194,7 @@ def geweke_p_values(moves, shape, seed, d=1, n=6, sweeps=6000, one_surface=False
     rng = np.random.default_rng(seed)
     x = np.sort(rng.random((n, d)), axis=0)
     model = replace(free_model(shape, d, d > 1), kernel=LEARNED, kernel_chances=CHANCES, one_surface=one_surface)
-
-    def drawn():
-        state = prior_draw(rng, x, model)
-        return replace(state, labels=np.zeros(n, dtype=int)) if one_surface else state
-
-    def refresh(pair):
-        return pair[0], Data(x, simulate_y(rng, pair[0], x, model))
-
-    def transition(pair):
-        return apply(moves, rng, pair[0], pair[1], model), pair[1]
-
-    p = geweke(lambda: refresh((drawn(), None)), transition, refresh, lambda pair: known(pair, model), sweeps)
-    return {name: value for name, value in p.items() if not (one_surface and name.startswith("log nu"))}
+    return joint_p_values(rng, x, model, moves, known, sweeps)
 
 
 @pytest.mark.parametrize(
@@ -219,18 +219,9 @@ def test_joint_distribution_notices_scales_that_do_not_see_the_kernel():
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [0.0, 1.5])
 def test_calibration(shape):
-    """1 000 data sets × 31 draws, from a start that knows nothing of the truth."""
     rng = np.random.default_rng(57)
     model, x = replace(free_model(shape), kernel=LEARNED, kernel_chances=CHANCES), np.sort(rng.random((8, 1)), axis=0)
-
-    def prior():
-        state = prior_draw(rng, x, model)
-        return state, Data(x, simulate_y(rng, state, x, model))
-
-    def draws(truth):
-        return posterior_draws(rng, prior_draw(rng, x, model), (*COLLAPSED_SWEEP, reallocate), truth[1], model)
-
-    p = sbc(rng, prior, draws, lambda pair: known(pair, model), replicates=1000)
+    p = calibration_p_values(rng, x, model, (*COLLAPSED_SWEEP, reallocate), known)
     assert family_p_value(p) > 1e-4, p
 
 

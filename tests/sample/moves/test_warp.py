@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import invgamma, multivariate_normal, multivariate_t
 
-from infgp.core.model import Data, prior_draw, simulate_y
+from infgp.core.model import Data, prior_draw
 from infgp.core.partition import enumerate_partitions, urn_logpdf
 from infgp.core.priors import InverseGamma
 from infgp.core.surface import draw_own_scales, log_joint
@@ -20,8 +20,20 @@ from infgp.sample.moves.hyper import draw_nu, draw_scales
 from infgp.sample.moves.split_merge import reallocate, split_merge
 from infgp.sample.moves.warp import draw_warp, draw_warp_at_times, log_posterior
 from infgp.sample.start import start_state
-from infgp.testing import family_p_value, geweke, sbc
-from tests.proofs import NU, SIGMA2, TAU2, X5, Y5, blocks_of, frequencies_p_value, key, posterior_draws, statistics
+from infgp.testing import family_p_value
+from tests.proofs import (
+    NU,
+    SIGMA2,
+    TAU2,
+    X5,
+    Y5,
+    blocks_of,
+    calibration_p_values,
+    frequencies_p_value,
+    joint_p_values,
+    key,
+    statistics,
+)
 
 from .test_collapsed import fixed_model, free_model
 
@@ -207,19 +219,7 @@ def known(pair, model):
 def geweke_p_values(moves, shape, seed, d=1, n=5, sweeps=6000, one_surface=False):
     rng = np.random.default_rng(seed)
     model, x = replace(free_model(shape, d, d > 1), warps=WARPS, one_surface=one_surface), rng.random((n, d))
-
-    def drawn():
-        state = prior_draw(rng, x, model)
-        return replace(state, labels=np.zeros(n, dtype=int)) if one_surface else state
-
-    def refresh(pair):
-        return pair[0], Data(x, simulate_y(rng, pair[0], x, model))
-
-    def transition(pair):
-        return apply(moves, rng, pair[0], pair[1], model), pair[1]
-
-    p = geweke(lambda: refresh((drawn(), None)), transition, refresh, lambda pair: known(pair, model), sweeps)
-    return {name: value for name, value in p.items() if not (one_surface and name.startswith("log nu"))}
+    return joint_p_values(rng, x, model, moves, known, sweeps)
 
 
 @pytest.mark.parametrize(("shape", "d"), [(0.0, 1), (1.5, 1), pytest.param(1.5, 2, marks=pytest.mark.slow)])
@@ -253,18 +253,9 @@ def test_joint_distribution_notices_warps_with_another_prior():
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [0.0, 1.5])
 def test_calibration(shape):
-    """1 000 data sets × 31 draws, from a start that knows nothing of the truth."""
     rng = np.random.default_rng(47)
     model, x = replace(free_model(shape), warps=WARPS), rng.random((8, 1))
-
-    def prior():
-        state = prior_draw(rng, x, model)
-        return state, Data(x, simulate_y(rng, state, x, model))
-
-    def draws(truth):
-        return posterior_draws(rng, prior_draw(rng, x, model), (*COLLAPSED_SWEEP, reallocate), truth[1], model)
-
-    p = sbc(rng, prior, draws, lambda pair: known(pair, model), replicates=1000)
+    p = calibration_p_values(rng, x, model, (*COLLAPSED_SWEEP, reallocate), known)
     assert family_p_value(p) > 1e-4, p
 
 
