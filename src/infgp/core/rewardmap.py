@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr
 
-from infgp.core.integrals import exponentials, powers
+from infgp.core.integrals import exponential, powers, probability
 from infgp.core.linalg import FloatArray
 from infgp.core.scaling import LARGEST_REWARD, RewardScale
 from infgp.core.warp import LARGEST_ARGUMENT, Warp
@@ -131,8 +131,10 @@ class WarpedScale:
         shift = s + math.asinh(self.warp.low)
         at = np.clip(mean, low, high)
         w, first_end, last_end = s * at + shift, s * low + shift, s * np.clip(below, low, high) + shift
-        mass, up, up_twice = exponentials(s * mean + shift, s * sd, np.array(first_end), last_end, w)
-        _, down, down_twice = exponentials(-s * mean - shift, s * sd, -last_end, np.array(-first_end), -w)
+        rising = (s * mean + shift, s * sd, np.array(first_end), last_end)
+        falling = (-s * mean - shift, s * sd, -last_end, np.array(-first_end))
+        mass, (up, up_twice) = probability(*rising), (exponential(power, *rising, w) for power in (1.0, 2.0))
+        down, down_twice = (exponential(power, *falling, -w) for power in (1.0, 2.0))
         rise, fall = 0.5 * b * np.exp(w), 0.5 * b * np.exp(-w)
         middle = rise * (up - mass) - fall * (down - mass)
         squares = rise**2 * (up_twice - 2.0 * up + mass) + fall**2 * (down_twice - 2.0 * down + mass)
@@ -162,8 +164,9 @@ class WarpedScale:
         shift = s + math.asinh(self.warp.low)
         at = np.clip(mean, low, high)
         w, first_end, last_end = s * at + shift, np.array(s * low + shift), np.array(s * high + shift)
-        mass, up, _ = exponentials(s * mean + shift, s * sd, first_end, last_end, w)
-        _, down, _ = exponentials(-s * mean - shift, s * sd, -last_end, -first_end, -w)
+        rising = (s * mean + shift, s * sd, first_end, last_end)
+        mass, up = probability(*rising), exponential(1.0, *rising, w)
+        down = exponential(1.0, -s * mean - shift, s * sd, -last_end, -first_end, -w)
         rise, fall = 0.5 * b * np.exp(w), 0.5 * b * np.exp(-w)
         below, above = ndtr((low - mean) / sd), ndtr((mean - high) / sd)
         u = self.warp.a * mass + rise * up - fall * down + reach * (above - below)
