@@ -129,7 +129,7 @@ STUDY = Study(
     methods=(
         *("infgp-final", "infgp", "infgp-ignore", "infgp-main", "infgp-one", "infgp-one-final", "infgp-one-warped"),
         "infgp-algorithm-1",
-        *("botorch-logei", "botorch-winsorised", "botorch-warped", "optuna-tpe"),
+        *("botorch-logei", "botorch-winsorised", "botorch-warped", "optuna-tpe", "cma-es"),
     ),
     table=tables,
     seeds=10,
