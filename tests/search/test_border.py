@@ -1,0 +1,73 @@
+"""Scores fall towards the border: noise does not send a search from corner to corner, and corners are still found."""
+
+import numpy as np
+import pytest
+
+import infgp
+from infgp.search.border import AT, FULL, STRENGTH, WIDTH, inwards
+from infgp.space import Space
+
+
+def level(at):
+    """A score that is the same everywhere."""
+    return np.zeros(len(at))
+
+
+def cube(d):
+    return Space.of({f"x{k}": infgp.Float(0.0, 1.0) for k in range(d)})
+
+
+def test_inside_nothing_changes_and_outwards_it_falls():
+    u = np.linspace(0.0, 0.5, 51)
+    lowered = inwards(level, cube(1))(u[:, None])
+    assert (lowered[u >= WIDTH - AT + 1e-9] == 0.0).all()
+    assert (np.diff(lowered[u <= WIDTH - AT]) > 0.0).all()
+    assert lowered == pytest.approx(inwards(level, cube(1))(1.0 - u[:, None]))
+
+
+def test_a_corner_of_many_inputs_loses_no_more_than_one_of_a_few():
+    def lost(d):
+        return -inwards(level, cube(d))(np.zeros((1, d)))[0]
+
+    whole = FULL * STRENGTH * np.log(WIDTH / AT)
+    assert [lost(d) for d in (1, FULL, 20, 100)] == pytest.approx([whole / FULL, whole, whole, whole])
+
+
+def test_steps_choices_and_parameters_that_do_not_apply_have_no_border():
+    space = Space.of(
+        {
+            "kind": infgp.Choice(["a", "b"]),
+            "layers": infgp.Int(1, 4),
+            "step": infgp.Float(0.0, 1.0, step=0.1),
+            "only b": infgp.Float(0.0, 1.0, when={"kind": "b"}),
+        }
+    )
+    first = {"layers": 1, "step": 0.0}
+    points = [{"kind": "a", **first}, {"kind": "b", **first, "only b": 0.5}, {"kind": "b", **first, "only b": 0.0}]
+    lowered = inwards(level, space)(space.to_unit(points))
+    assert lowered[:2].tolist() == [0.0, 0.0]
+    assert lowered[2] < -1.0
+    finite = Space.of({"kind": infgp.Choice(["a", "b"])})
+    assert inwards(level, finite) is level
+
+
+def test_noise_does_not_send_a_search_to_the_ends():
+    """Success and failure at random: of the points of a search, few coordinates are at an end (uniform points: 0.1)."""
+    rng, d = np.random.default_rng(0), 5
+    optimizer = infgp.Optimizer({f"x{k}": infgp.Float(0.0, 1.0) for k in range(d)}, seed=0)
+    for _ in range(50):
+        optimizer.tell(optimizer.ask(), float(rng.random() < 0.3))
+    u = np.array([[o.point[f"x{k}"] for k in range(d)] for o in optimizer.observations[12:]])
+    assert np.mean(np.minimum(u, 1.0 - u) < 0.05) < 0.1
+
+
+@pytest.mark.parametrize("goal", ["final", "along"])
+def test_the_best_point_is_found_in_a_corner(goal):
+    rng = np.random.default_rng(1)
+    optimizer = infgp.Optimizer({"x": infgp.Float(0.0, 1.0), "y": infgp.Float(0.0, 1.0)}, seed=1, goal=goal)
+    for _ in range(25):
+        point = optimizer.ask()
+        optimizer.tell(point, point["x"] - point["y"] + 0.02 * rng.standard_normal())
+    best = optimizer.recommend().point
+    assert best["x"] > 0.98
+    assert best["y"] < 0.02
