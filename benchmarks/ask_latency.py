@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from infgp.bench.cells import row
 from infgp.bench.methods import METHODS
-from infgp.bench.methods.variants import FITTED
+from infgp.bench.methods.variants import FITTED, VARIANTS
 from infgp.bench.provenance import commit
 from infgp.bench.tasks.noisy import Problem, sobol
 
@@ -37,7 +37,9 @@ HERE = Path(__file__).resolve()
 OUT = HERE.parent / "results" / "ask_latency.json"
 AGAINST = HERE.parent / "results" / "ask_latency_against.json"
 PEERS = ("botorch-logei", "optuna-gp")
-COMPARED = ("infgp", *PEERS)
+#: The default of `Optimizer`.
+OURS = "infgp-final"
+COMPARED = (OURS, *PEERS)
 SEED = 0
 #: Timed steps of each optimizer.
 REPEATS = 5
@@ -50,7 +52,7 @@ SIZES = (25, 50, 100, 200, 400, 800)
 def latencies(method, d, n, times):
     """Seconds of each timed step."""
     problem, rng = Problem("styblinski_tang", "outliers", d), np.random.default_rng([SEED, d])
-    optimizer = (METHODS | FITTED)[method].start(d, SEED)
+    optimizer = (METHODS | FITTED | VARIANTS)[method].start(d, SEED)
     for x in sobol(n - times, d, SEED):
         optimizer.tell(x, problem.evaluate(rng, x))
     x = optimizer.ask()
@@ -134,23 +136,32 @@ def against(path: Path, cells, times, out) -> None:
         out.write_text(json.dumps({"commits": [commit(), theirs], "records": records}, indent=1) + "\n")
 
 
-def compare(methods, cells, repeats, out) -> None:
-    """Print and write the seconds of methods."""
-    records, compared = [], set(COMPARED) <= set(methods)
+def rows(records):
+    """The lines of a table: median seconds of each method, and the ratio of infgp's to those of the faster peer."""
+    methods = list(dict.fromkeys(record["method"] for record in records))
+    compared = set(COMPARED) <= set(methods)
     titles = ["d", "n", *methods] + ["infgp / faster peer"] * compared
-    print(f"{row(*titles)}\n{row(*['---'] * len(titles))}", flush=True)
+    lines = [row(*titles), row(*["---"] * len(titles))]
+    for d, n in dict.fromkeys((record["d"], record["n"]) for record in records):
+        of = {r["method"]: float(np.median(r["seconds"])) for r in records if (r["d"], r["n"]) == (d, n)}
+        ratio = [f"{of[OURS] / min(of[p] for p in PEERS):.2f}"] if compared else []
+        lines.append(row(d, n, *(f"{of[method]:.3f}" for method in methods), *ratio))
+    return lines
+
+
+def compare(methods, cells, repeats, out) -> None:
+    """Print the seconds of methods, and write them after every cell."""
+    versions = {name: version(name) for name in ("infgp", "botorch", "gpytorch", "optuna", "torch", "numpy")}
+    records = []
     for d, n in cells:
-        medians = {}
         for method in methods:
             with threadpool_limits(1):
                 seconds = latencies(method, d, n, repeats(method, n))
-            medians[method] = float(np.median(seconds))
-            records.append({"method": method, "d": d, "n": n, "median": medians[method], "seconds": seconds})
-        ratio = [f"{medians['infgp'] / min(medians[p] for p in PEERS):.2f}"] if compared else []
-        print(row(d, n, *(f"{m:.3f}" for m in medians.values()), *ratio), flush=True)
-    if out:
-        versions = {name: version(name) for name in ("infgp", "botorch", "gpytorch", "optuna", "torch", "numpy")}
-        out.write_text(json.dumps({"commit": commit(), "versions": versions, "records": records}, indent=1) + "\n")
+            records.append({"method": method, "d": d, "n": n, "seconds": seconds})
+        lines = rows(records)
+        print("\n".join(lines[-1:] if len(lines) > 3 else lines), flush=True)
+        if out:
+            out.write_text(json.dumps({"commit": commit(), "versions": versions, "records": records}, indent=1) + "\n")
 
 
 def main() -> None:

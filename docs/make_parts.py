@@ -1,14 +1,16 @@
 """What pages show of records: tables, the output of an example and a picture.
 
-python docs/make_parts.py     # writes parts of docs/stopping.md and docs/parallel.md, and docs/stopping-reliability.png
+python docs/make_parts.py     # writes parts of pages, and docs/stopping-reliability.png
 
 A part of a page lies between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`. What is between them is the
 output of examples/NAME.py or, where a title follows the name after a colon, the table under that title of
-results/NAME/table.md; the title `first` stands for its first table.
+results/NAME/table.md; the title `first` stands for its first table. The part `ask_latency: seconds` is the table of
+`benchmarks.ask_latency`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -20,7 +22,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 #: Pages that have such parts.
-PAGES = (DOCS / "stopping.md", DOCS / "parallel.md")
+PAGES = (DOCS / "stopping.md", DOCS / "parallel.md", DOCS / "performance.md")
 PICTURE = DOCS / "stopping-reliability.png"
 PART = re.compile(r"(<!-- begin (\w+)(?:: ([^>]+?))? -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
@@ -36,6 +38,14 @@ def section(name: str, title: str) -> str:
     records = re.search(r"from (\d+) records", (ROOT / "results" / name / "table.md").read_text(encoding="utf-8"))
     count = records[1] if records else "?"
     return "\n".join([*lines[begin:end], "", f"([results/{name}](../results/{name}/table.md), {count} runs)"])
+
+
+def latency() -> str:
+    """The table of seconds for the next point, of the last run of its benchmark."""
+    from benchmarks.ask_latency import OUT, rows
+
+    found = json.loads(OUT.read_text(encoding="utf-8"))
+    return "\n".join([*rows(found["records"]), "", f"(measured at commit {found['commit']})"])
 
 
 def output(name: str) -> str:
@@ -68,6 +78,8 @@ def main() -> None:
 
     def filled(found: re.Match[str]) -> str:
         begin, name, title, end = found.groups()
+        if name == "ask_latency":
+            return f"{begin}{latency()}\n{end}"
         return f"{begin}{output(name) if title is None else section(name, title)}\n{end}"
 
     for page in PAGES:

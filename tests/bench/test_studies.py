@@ -38,6 +38,7 @@ CHEAP = {
     "laws": [],
     "start_independence": [],
     "thompson": ["--methods", "thompson"],
+    "told": ["--methods", "told-kg"],
     "tradeoffs": ["--methods", "infgp,random"],
 }
 SLOW = ("confirm", "start_independence")
