@@ -148,7 +148,8 @@ def choose(way, rng, space, known, x, y):
         moved = np.ascontiguousarray(covariance[:m] * per_sd[:, None])
         gain = expected_best(mean[:m], variance * per_sd, mean, moved, NODES, WEIGHTS) - mean.max()
         score = np.log(np.maximum(gain, np.finfo(float).tiny))
-    lowered = inwards(lambda at: score, space)(points) if way.endswith("inwards") else score
+    left = float(np.mean(known.noise / (variance[:FAR] + known.noise)))
+    lowered = inwards(lambda at: score, space, left)(points) if way.endswith("inwards") else score
     return points[np.argmax(lowered)]
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import infgp
-from infgp.search.border import AT, FULL, STRENGTH, WIDTH, inwards
+from infgp.predict.functionals import Aim, Objective
+from infgp.predict.objectives import ObjectiveLaw
+from infgp.search.border import AT, FULL, STRENGTH, WIDTH, inwards, left_unknown
 from infgp.space import Space
 
 
@@ -19,15 +21,32 @@ def cube(d):
 
 def test_inside_nothing_changes_and_outwards_it_falls():
     u = np.linspace(0.0, 0.5, 51)
-    lowered = inwards(level, cube(1))(u[:, None])
+    lowered = inwards(level, cube(1), 1.0)(u[:, None])
     assert (lowered[u >= WIDTH - AT + 1e-9] == 0.0).all()
     assert (np.diff(lowered[u <= WIDTH - AT]) > 0.0).all()
-    assert lowered == pytest.approx(inwards(level, cube(1))(1.0 - u[:, None]))
+    assert lowered == pytest.approx(inwards(level, cube(1), 1.0)(1.0 - u[:, None]))
+
+
+def test_where_a_reward_tells_all_nothing_changes():
+    u = np.linspace(0.0, 1.0, 11)[:, None]
+    assert (inwards(level, cube(1), 0.0)(u) == 0.0).all()
+    assert inwards(level, cube(1), 0.4)(u) == pytest.approx(0.4 * inwards(level, cube(1), 1.0)(u))
+
+
+@pytest.mark.parametrize(("noise", "low", "high"), [(0.02, 0.0, 0.2), (2.0, 0.7, 1.0)])
+def test_noise_decides_how_much_a_reward_leaves_unknown(noise, low, high):
+    rng = np.random.default_rng(2)
+    optimizer = infgp.Optimizer({"x": infgp.Float(0.0, 1.0), "y": infgp.Float(0.0, 1.0)}, seed=2)
+    for x, y in rng.random((30, 2)):
+        optimizer.tell({"x": x, "y": y}, np.sin(9.0 * x) * np.cos(8.0 * y) + noise * rng.standard_normal())
+    learned = optimizer.learned()
+    laws = [ObjectiveLaw.of(given, Aim(Objective(), learned.rewards)) for given in learned.draws]
+    assert low <= left_unknown(laws, rng.random((50, 2))) <= high
 
 
 def test_a_corner_of_many_inputs_loses_no_more_than_one_of_a_few():
     def lost(d):
-        return -inwards(level, cube(d))(np.zeros((1, d)))[0]
+        return -inwards(level, cube(d), 1.0)(np.zeros((1, d)))[0]
 
     whole = FULL * STRENGTH * np.log(WIDTH / AT)
     assert [lost(d) for d in (1, FULL, 20, 100)] == pytest.approx([whole / FULL, whole, whole, whole])
@@ -44,11 +63,11 @@ def test_steps_choices_and_parameters_that_do_not_apply_have_no_border():
     )
     first = {"layers": 1, "step": 0.0}
     points = [{"kind": "a", **first}, {"kind": "b", **first, "only b": 0.5}, {"kind": "b", **first, "only b": 0.0}]
-    lowered = inwards(level, space)(space.to_unit(points))
+    lowered = inwards(level, space, 1.0)(space.to_unit(points))
     assert lowered[:2].tolist() == [0.0, 0.0]
     assert lowered[2] < -1.0
     finite = Space.of({"kind": infgp.Choice(["a", "b"])})
-    assert inwards(level, finite) is level
+    assert inwards(level, finite, 1.0) is level
 
 
 def test_noise_does_not_send_a_search_to_the_ends():

@@ -1,29 +1,34 @@
-"""A score that falls towards the border of the cube, where a search with noise would else spend its rewards.
+"""A score that falls towards the border of the cube where rewards are noisy.
 
 What lies near the ends of the ranges is known worst, since observations lie on one side of it only. With several
 inputs nearly every point is near an end of one of them, and a score that values what is unknown leads from corner to
-corner. Where one reward tells little, each corner costs many rewards until it is known to be poor. This is known of
-Gaussian processes (Oh, Gavves and Welling 2018; Siivola, Vehtari, Vanhatalo, González and Andersen 2018), and it is no
-fault of what they have learned: a process that is told its scales and its noise does it, too (`studies/told.py`).
+corner. Where one reward tells nearly all, a corner costs one evaluation. Where it tells little, each corner costs many
+until it is known to be poor. This is known of Gaussian processes (Oh, Gavves and Welling 2018; Siivola, Vehtari,
+Vanhatalo, González and Andersen 2018), and it is no fault of what they have learned: a process that is told its scales
+and its noise does it, too (`studies/told.py`).
 
-Ranges are mostly chosen such that the best point lies inside. To the logarithm of the score at u is therefore added
+To the logarithm of the score at u is therefore added
 
-    −STRENGTH · min(1, FULL / d) · Σ_k log(WIDTH / min(WIDTH, b_k + AT)),
+    −STRENGTH · left · min(1, FULL / d) · Σ_k log(WIDTH / min(WIDTH, b_k + AT)),
 
 where b_k is the distance of coordinate k from its nearer end, and k runs over the d coordinates that move continuously.
-A factor of the score, and not a limit: where noise is small, scores differ by far more, and a best point on the border
-is found as before (`tests/search/test_border.py`). Recommendations do not have it.
+`left` is the share of what is not known of the objective that one reward would leave unknown (:func:`left_unknown`).
+Recommendations do not have it, and a best point on the border is found (`tests/search/test_border.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.predict.lessons import lessons
+from infgp.predict.objectives import ObjectiveLaw
 from infgp.search.maximise import Values
 from infgp.space import Space
 
-#: Power of the distance from the border by which a score falls.
+#: Power of the distance from the border by which a score falls where a reward tells nothing.
 STRENGTH = 0.5
 #: Number of inputs up to which each counts in full. With more of them, all together count as much as this many.
 FULL = 5
@@ -31,9 +36,40 @@ FULL = 5
 WIDTH = 0.25
 #: Distance from the border at which a point on it is taken to be, in units of the cube's side.
 AT = 0.01
+#: Number of points over the whole space at which it is asked what a reward would tell.
+ASKED = 16
 
 
-def inwards(score: Values, space: Space) -> Values:
+def left_unknown(laws: Sequence[ObjectiveLaw], at: FloatArray) -> float:
+    """Share of the variance of an objective that one reward leaves, averaged over the rows of `at` and over states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infgp.core.model import Data, Model, prior_draw
+    >>> from infgp.core.priors import Fixed, Priors
+    >>> from infgp.core.scaling import RewardScale
+    >>> from infgp.core.surface import Conditioned
+    >>> from infgp.predict.functionals import Aim, Objective
+    >>> rng, x = np.random.default_rng(0), np.array([[0.0], [0.1]])
+    >>> for noise in (0.01, 100.0):
+    ...     priors = Priors(sigma2=Fixed(1.0), tau2=Fixed(noise), lengthscale=Fixed(0.1), nu=Fixed(1e-6))
+    ...     model, data = Model("se", priors.resolve(1), ard=False), Data(x, x[:, 0])
+    ...     law = ObjectiveLaw.of(
+    ...         Conditioned(prior_draw(rng, x, model), data, model), Aim(Objective(), RewardScale(0, 1))
+    ...     )
+    ...     print(round(left_unknown([law], np.array([[0.9]])), 2))
+    0.01
+    0.99
+    """
+    shares = []
+    for law in laws:
+        told = sum(lesson.chance * lesson.here**2 for lesson in lessons(law, at, at[:1])[2])
+        shares.append(1.0 - np.minimum(told / law(at)[1], 1.0))
+    return float(np.mean(shares))
+
+
+def inwards(score: Values, space: Space, left: float) -> Values:
     """The logarithm of a score, lowered towards the border of the cube.
 
     Examples
@@ -41,14 +77,14 @@ def inwards(score: Values, space: Space) -> Values:
     >>> import numpy as np
     >>> from infgp.space import Float, Int
     >>> space = Space.of({"x": Float(0.0, 1.0), "layers": Int(1, 4)})
-    >>> lowered = inwards(lambda at: np.zeros(len(at)), space)
+    >>> lowered = inwards(lambda at: np.zeros(len(at)), space, left=1.0)
     >>> lowered(np.array([[0.0, 0.125], [0.04, 0.125], [0.5, 0.125]])).round(2)
     array([-1.61, -0.8 ,  0.  ])
     """
     moving = np.flatnonzero(~space.discrete)
     if not moving.size:
         return score
-    strength = STRENGTH * min(1.0, FULL / moving.size)
+    strength = STRENGTH * left * min(1.0, FULL / moving.size)
 
     def lowered(at: FloatArray) -> FloatArray:
         u = at[:, moving]
