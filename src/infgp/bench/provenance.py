@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 #: The commit at which infgp's default last changed what it does. Whoever changes the default sets it anew.
-DEFAULT_CHANGED = "0f231dd"
+DEFAULT_CHANGED = "681f836"
 #: The folder of infgp's modules.
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -71,7 +71,7 @@ def age(records: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) 
     Examples
     --------
     >>> print(age([{"method": "infgp"}, {"method": "random"}]))
-    Made before the default last changed (commit 0f231dd): all methods.
+    Made before the default last changed (commit 681f836): all methods.
     """
     counts: dict[str, list[bool]] = {}
     for record in records:
