@@ -33,12 +33,20 @@ def test_where_a_reward_tells_all_nothing_changes():
     assert inwards(level, cube(1), 0.4)(u) == pytest.approx(0.4 * inwards(level, cube(1), 1.0)(u))
 
 
-@pytest.mark.parametrize(("noise", "low", "high"), [(0.02, 0.0, 0.2), (2.0, 0.7, 1.0)])
-def test_noise_decides_how_much_a_reward_leaves_unknown(noise, low, high):
+def waves(rng, x, y):
+    return float(np.sin(9.0 * x) * np.cos(8.0 * y) + 0.02 * rng.standard_normal())
+
+
+def success(rng, x, y):
+    return float(rng.random() < 0.2 + 0.3 * x)
+
+
+@pytest.mark.parametrize(("reward", "low", "high"), [(waves, 0.0, 0.3), (success, 0.7, 1.0)])
+def test_how_much_a_reward_leaves_unknown(reward, low, high):
     rng = np.random.default_rng(2)
     optimizer = infgp.Optimizer({"x": infgp.Float(0.0, 1.0), "y": infgp.Float(0.0, 1.0)}, seed=2)
-    for x, y in rng.random((30, 2)):
-        optimizer.tell({"x": x, "y": y}, np.sin(9.0 * x) * np.cos(8.0 * y) + noise * rng.standard_normal())
+    for x, y in rng.random((40, 2)):
+        optimizer.tell({"x": x, "y": y}, reward(rng, x, y))
     learned = optimizer.learned()
     laws = [ObjectiveLaw.of(given, Aim(Objective(), learned.rewards)) for given in learned.draws]
     assert low <= left_unknown(laws, rng.random((50, 2))) <= high
