@@ -31,7 +31,7 @@ from infgp.bench.study import FLOOR, RESULTS, Study
 from infgp.bench.tasks import task
 from infgp.bench.tasks.general import GENERAL
 from infgp.core.linalg import one_blas_thread
-from infgp.search.border import inwards
+from infgp.search.border import lowered
 from infgp.search.improvement import log_h
 from infgp.search.knowledge import NODES, WEIGHTS, expected_best
 from infgp.search.maximise import candidates
@@ -149,8 +149,9 @@ def choose(way, rng, space, known, x, y):
         gain = expected_best(mean[:m], variance * per_sd, mean, moved, NODES, WEIGHTS) - mean.max()
         score = np.log(np.maximum(gain, np.finfo(float).tiny))
     left = float(np.mean(known.noise / (variance[:FAR] + known.noise)))
-    lowered = inwards(lambda at: score, space, left)(points) if way.endswith("inwards") else score
-    return points[np.argmax(lowered)]
+    if way.endswith("inwards"):
+        score = lowered(lambda at: score, space, left)(points)
+    return points[np.argmax(score)]
 
 
 def recommended(rng, space, process):

@@ -34,6 +34,13 @@ def test_what_is_old(head):
     assert provenance.before({})
 
 
+def test_what_did_not_change_for_few_inputs_is_not_old(head):
+    made = provenance.CHANGED_FOR_FEW
+    assert not provenance.before({"commit": made, "d": provenance.UNCHANGED_UP_TO})
+    assert provenance.before({"commit": made, "d": provenance.UNCHANGED_UP_TO + 1})
+    assert provenance.before({"commit": f"{made}~1", "d": provenance.UNCHANGED_UP_TO})
+
+
 def test_a_table_names_the_methods_whose_records_are_old(head):
     new, old = {"commit": head}, {}
     runs = [{"method": "a", **new}, {"method": "b", **old}, {"method": "c", **old}, {"method": "c", **new}]

@@ -5,6 +5,7 @@ Every record carries the commit of the code that made it. Those without one were
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -13,6 +14,10 @@ from typing import Any
 
 #: The commit at which infgp's default last changed what it does. Whoever changes the default sets it anew.
 DEFAULT_CHANGED = "681f836"
+#: Number of inputs up to which that change was none.
+UNCHANGED_UP_TO = 2
+#: The commit at which the default last changed for that number of inputs, or fewer.
+CHANGED_FOR_FEW = "386e9df"
 #: The folder of infgp's modules.
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -42,9 +47,9 @@ def commit() -> str | None:
 
 
 @cache
-def _since(made: str) -> bool:
-    """Whether a commit has the last change of the default among its ancestors; False where git does not know it."""
-    return _git("merge-base", "--is-ancestor", DEFAULT_CHANGED, made.removesuffix("+")) is not None
+def _since(changed: str, made: str) -> bool:
+    """Whether a commit has a change of the default among its ancestors; False where git does not know it."""
+    return _git("merge-base", "--is-ancestor", changed, made.removesuffix("+")) is not None
 
 
 def before(record: Mapping[str, Any]) -> bool:
@@ -55,8 +60,8 @@ def before(record: Mapping[str, Any]) -> bool:
     >>> before({"task": "ackley", "method": "infgp", "seed": 0})
     True
     """
-    made = record.get("commit")
-    return made is None or not _since(made)
+    made, few = record.get("commit"), record.get("d", math.inf) <= UNCHANGED_UP_TO
+    return made is None or not _since(CHANGED_FOR_FEW if few else DEFAULT_CHANGED, made)
 
 
 def age(records: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) -> str:

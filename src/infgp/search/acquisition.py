@@ -24,7 +24,7 @@ from infgp.predict.functionals import Aim
 from infgp.predict.objectives import MeanObjective, ObjectiveLaw, draw_objective
 from infgp.predict.paths import draw_path
 from infgp.predict.targets import TargetLaw
-from infgp.search.border import ASKED, inwards, left_unknown
+from infgp.search.border import inwards
 from infgp.search.costs import LogCost, per_cost
 from infgp.search.improvement import LogImprovement
 from infgp.search.knowledge import KnowledgeGradient
@@ -184,16 +184,15 @@ def suggest(
     if averaged:
         mean = MeanObjective.of(ahead, aim)
         good = promising(x, mean, space)
-        left = left_unknown(mean.laws, space.sobol(rng, ASKED))
         if acquisition == "kg":
             gain = KnowledgeGradient.of(rng, space, mean, np.vstack((ahead[0].data.x, good)))
-            return pick(
-                rng, inwards(per_cost(gain, price), space, left), space, good, FAR, NEAR_TO_LEARN, mattering(ahead)
-            )
-        score = LogImprovement.of(mean.laws, ahead[0].data.x)
+            score = inwards(rng, per_cost(gain, price), space, mean.laws)
+            return pick(rng, score, space, good, FAR, NEAR_TO_LEARN, mattering(ahead))
+        improvement = LogImprovement.of(mean.laws, ahead[0].data.x)
         if gradients:
-            return maximise(rng, score, space, good)[0]
-        return pick(rng, inwards(per_cost(score, price), space, left), space, good, FAR, NEAR, mattering(ahead))
+            return maximise(rng, improvement, space, good)[0]
+        score = inwards(rng, per_cost(improvement, price), space, mean.laws)
+        return pick(rng, score, space, good, FAR, NEAR, mattering(ahead))
     path = draw_objective(rng, ahead[0], aim)
     if acquisition == "thompson":
         return maximise(rng, path, space, best_of(x, path(x)))[0]
