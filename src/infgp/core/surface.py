@@ -99,16 +99,21 @@ class Conditional:
 
     def cross(self, at: FloatArray) -> FloatArray:
         """k(x) for each row of `at`, shape (m, points)."""
-        return self.surface.sigma2 * correlation(self.kernel, self.x, at, self.surface.phi)
+        # In columns, as LAPACK has them: solving copies nothing then.
+        return self.surface.sigma2 * correlation(self.kernel, at, self.x, self.surface.phi).T
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance at the rows of `at`, shapes (points,)."""
+        return self.solved(at)[:2]
+
+    def solved(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean and variance at the rows of `at`, shapes (points,), and L⁻¹ k(x) for each of them, (m, points)."""
         sigma2 = self.surface.sigma2
         if not self.x.size:
-            return np.zeros(at.shape[0]), np.full(at.shape[0], sigma2)
+            return np.zeros(at.shape[0]), np.full(at.shape[0], sigma2), np.empty((0, at.shape[0]))
         cross = self.cross(at)
-        v = solve_lower(self.factor, cross)
-        return cross.T @ self.alpha, np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
+        half = solve_lower(self.factor, cross)
+        return cross.T @ self.alpha, np.maximum(sigma2 - np.einsum("ij,ij->j", half, half), 0.0), half
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean at the rows of `at`, shape (points,)."""
@@ -122,16 +127,6 @@ class Conditional:
         cross = self.cross(at)
         v = solve_lower(self.factor, cross)
         return cross.T @ self.alpha, prior - v.T @ v
-
-    def covariance(self, at: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Variance at the rows of `at`, shape (points,), and covariance with those of `others`, (points, others)."""
-        sigma2 = self.surface.sigma2
-        prior = sigma2 * correlation(self.kernel, at, others, self.surface.phi)
-        if not self.x.size:
-            return np.full(at.shape[0], sigma2), prior
-        v = solve_lower(self.factor, self.cross(at))
-        variance = np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
-        return variance, prior - v.T @ solve_lower(self.factor, self.cross(others))
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (points,), and their gradients, shapes (points, d)."""

@@ -283,7 +283,8 @@ def expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
     -------
     z : array, shape (m,)
     slope : array, shape (m, components)
-        Derivative of z with respect to each component's mean, divided by the component's weight.
+        Derivative of z with respect to each component's mean, divided by the component's weight; 0 for a component
+        that has no weight anywhere.
 
     Examples
     --------
@@ -297,10 +298,11 @@ def expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
     >>> bool(expected(rewards, law)[0] > 0.1)
     True
     """
-    means, slopes = rewards.expectation(law.means, np.sqrt(law.variances))
-    z = rewards.to_standard(means)
-    steep = np.exp(np.clip(rewards.log_slope(z), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
-    return np.einsum("ic,ic->i", law.weights, z), slopes / steep
+    counts = law.weights.any(axis=0)  # clutter, and a surface that is new, often count nowhere
+    means, slopes = rewards.expectation(law.means[:, counts], np.sqrt(law.variances[:, counts]))
+    z, slope = rewards.to_standard(means), np.zeros(law.means.shape)
+    slope[:, counts] = slopes / np.exp(np.clip(rewards.log_slope(z), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
+    return np.einsum("ic,ic->i", law.weights[:, counts], z), slope
 
 
 def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:

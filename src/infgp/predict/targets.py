@@ -7,8 +7,10 @@ the laws of the surfaces that make it up.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,6 +24,9 @@ from infgp.core.surface import Conditional, Conditioned
 LIKELIER = 10.0
 #: Variance below which the target at a point counts as known, in squared standard units.
 LEAST_VARIANCE = 1e-12
+
+#: Of each surface, by its label, what `Conditional.solved` says of some points.
+Solved: TypeAlias = Mapping[int, tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +84,7 @@ class TargetWeights:
 
     def _without_clutter(self, weights: FloatArray) -> FloatArray:
         """The weights, where the weight of clutter and of a new surface is given to the surface that dominates."""
+        weights = weights.copy()
         weights[:, [*self.clutter, -1]] = 0.0
         share = self.clutter_share
         weights *= (1.0 - share) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -155,16 +161,24 @@ class TargetLaw:
         given = self.weights.given
         return np.array([given.state.surface(label).tau2 for label in range(given.state.n_surfaces + 1)])
 
-    def parts(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def solved(self, at: FloatArray) -> Solved:
+        """What the surfaces that count somewhere say of the rows of `at`, whether or not they count there."""
+        return {label: law.solved(at) for label, law in self.surfaces.items()}
+
+    def parts(
+        self, at: FloatArray, solved: Solved | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Weights, means and variances of the surfaces, trend included, and noise about them, shapes (m, K + 1).
 
-        Surfaces that do not count have weight, variance and mean zero, but for the trend.
+        Surfaces that do not count have weight, variance and mean zero, but for the trend. What :meth:`solved` says of
+        the points may be given, so that it is not found again.
         """
         weights = self.weights(at)
         means, variances = np.zeros(weights.shape), np.zeros(weights.shape)
         for label, law in self.surfaces.items():
-            here = np.flatnonzero(weights[:, label])
-            means[here, label], variances[here, label] = law(at[here])
+            here = weights[:, label] != 0.0
+            mean, variance = law(at[here]) if solved is None else (part[here] for part in solved[label][:2])
+            means[here, label], variances[here, label] = mean, variance
         return weights, means + (trend(at) @ self.beta)[:, None], variances, self.weights.given.noise_at(at)
 
     def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:

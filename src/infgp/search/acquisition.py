@@ -185,7 +185,7 @@ def suggest(
         mean = MeanObjective.of(ahead, aim)
         good = promising(x, mean, space)
         if acquisition == "kg":
-            gain = KnowledgeGradient.of(rng, space, mean, np.vstack((ahead[0].data.x, good)))
+            gain = KnowledgeGradient.of(rng, space, mean, ahead[0].data.x, good)
             score = inwards(rng, per_cost(gain, price), space, mean.laws)
             return pick(rng, score, space, good, FAR, NEAR_TO_LEARN, mattering(ahead))
         improvement = LogImprovement.of(mean.laws, ahead[0].data.x)
