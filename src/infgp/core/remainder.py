@@ -113,6 +113,17 @@ class Patterns:
             known[length] = turned, turned * turned
         return known[length]
 
+    def apart(self, length: int, points: FloatArray, m: int) -> FloatArray:
+        """Correlations between the first m of some points and the others, shape (m, r)."""
+        known = self._apart(points, dict)
+        if (length, m) not in known:
+            known[length, m] = self.between(length, points[:m], points[m:])
+        return known[length, m]
+
+    @cached_property
+    def _apart(self) -> Memory[dict[tuple[int, int], FloatArray]]:
+        return Memory()
+
     @cached_property
     def _turned(self) -> Memory[dict[int, tuple[FloatArray, FloatArray]]]:
         return Memory()
@@ -265,12 +276,12 @@ class Remainder:
         """
         for shape in self.shapes:
             turned, squared = self.patterns.at(shape.length, points)
-            between = self.patterns.between(shape.length, points[:m], points[m:])
+            between = self.patterns.apart(shape.length, points, m)
             parts = zip(shape.chance, shape.strength, shape.noise, shape.shrunk.T, strict=True)
             for chance, strength, noise, shrunk in parts:
                 variance = noise * np.maximum(strength - strength**2 * (shrunk @ squared[:, :m]), 0.0)
-                covariance = (-noise * strength**2 * shrunk[:, None] * turned[:, :m]).T @ turned[:, m:]
-                covariance += noise * strength * between
+                explained = turned[:, :m].T @ ((noise * strength**2 * shrunk)[:, None] * turned[:, m:])
+                covariance = noise * strength * between - explained
                 yield float(chance), float(noise), variance, covariance
 
     def difference(self, a: FloatArray, b: FloatArray, slopes: FloatArray) -> float:

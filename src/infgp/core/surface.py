@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.special import gammaln, softmax
+from scipy.special import gammaln
 
 from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
@@ -277,11 +277,15 @@ class Conditioned:
             self.data.patterns, found, np.exp(np.minimum(self.log_shares[labels], 0.0)) * own / (own + self.data.noise)
         )
 
+    @cached_property
+    def noise(self) -> FloatArray:
+        """τ² of each surface, and of a new one, shape (K + 1,)."""
+        return np.array([self.state.surface(label).tau2 for label in range(self.state.n_surfaces + 1)])
+
     def noise_at(self, at: FloatArray) -> FloatArray:
         """Noise variance about each surface, and about a new one, at the rows of `at`, shape (m, K + 1)."""
-        noise = np.array([self.state.surface(label).tau2 for label in range(self.state.n_surfaces + 1)])
         factor = self.noise_factor
-        return np.outer(np.ones(at.shape[0]) if factor is None else factor(at), noise)
+        return np.outer(np.ones(at.shape[0]) if factor is None else factor(at), self.noise)
 
     @property
     def log_shares(self) -> FloatArray:
@@ -296,7 +300,8 @@ class Conditioned:
     def log_urn(self, at: FloatArray) -> FloatArray:
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""
         state, data, model = self.state, self.data, self.model
-        log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
+        counts = np.bincount(state.labels)
+        log_counts = np.log(np.append(counts[counts > 0], state.nu))
         if model.one_surface:
             log_counts[-1] = -np.inf
         out = np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
@@ -310,7 +315,9 @@ class Conditioned:
 
     def urn_weights(self, at: FloatArray) -> FloatArray:
         """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; (m, K + 1)."""
-        return np.asarray(softmax(self.log_urn(at), axis=1))
+        log_weights = self.log_urn(at)
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def main_labels(self, at: FloatArray) -> IntArray:
         """Label of the main surface at each point, the occupied surface with the largest weight there; shape (m,)."""

@@ -63,13 +63,14 @@ def lessons(law: ObjectiveLaw, points: FloatArray, m: int) -> tuple[FloatArray, 
     """
     solved = law.base.solved(points)
     found, given, learned = law.linear(points, solved), law.base.weights.given, []
-    chances, noise = given.urn_weights(points)[:m], given.noise_at(points[:m])
+    chances, noise = law.base.weights.urn(points)[:m], given.noise_at(points[:m])
     for label, surface in law.base.surfaces.items():
         slope = found.by_mean[:, label]
         if chances[:, label].max() >= SELDOM and slope.any():
             _, variance, half = solved[label]
             sigma2, phi = surface.surface.sigma2, surface.surface.phi
-            covariance = sigma2 * correlation(surface.kernel, points[:m], points[m:], phi) - half[:, :m].T @ half[:, m:]
+            covariance = sigma2 * correlation(surface.kernel, points[:m], points[m:], phi)
+            covariance -= half[:, :m].T @ half[:, m:]
             learned.append(_lesson(chances[:, label], noise[:, label], variance[:m], covariance, slope))
     if not law.plain and law.remainder is not None:
         for chance, left, variance, covariance in law.remainder.covariances(points, m):
@@ -80,6 +81,11 @@ def lessons(law: ObjectiveLaw, points: FloatArray, m: int) -> tuple[FloatArray, 
 def _lesson(
     chance: FloatArray, noise: FloatArray | float, variance: FloatArray, covariance: FloatArray, slope: FloatArray
 ) -> Lesson:
-    """From variance and covariance of a part, and the derivative of the objective with respect to it at all points."""
+    """From variance and covariance of a part, and the derivative of the objective with respect to it at all points.
+
+    What it changes `there` is left in the place of the covariance.
+    """
     m, per_sd = variance.size, 1.0 / np.sqrt(variance + noise)
-    return Lesson(chance, slope[:m] * variance * per_sd, covariance * per_sd[:, None] * slope[m:])
+    covariance *= per_sd[:, None]
+    covariance *= slope[m:]
+    return Lesson(chance, slope[:m] * variance * per_sd, covariance)

@@ -172,8 +172,9 @@ class ObjectiveLaw:
         if self.plain:
             z, variance = self.base(at)
             return self.aim.from_model(z), np.maximum(self.aim.model_slope(z) ** 2 * variance, LEAST_VARIANCE)
-        value, variance = self._moments(at, 0.0, 0.0)
-        return self.aim.to_search(value), np.maximum(self.aim.search_slope(value) ** 2 * variance, LEAST_VARIANCE)
+        found, variance = self._moments(at, 0.0, 0.0)
+        value, slope = self.aim.searched(found)
+        return value, np.maximum(slope**2 * variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
@@ -194,11 +195,9 @@ class ObjectiveLaw:
         law, variances = self._surfaces(at, solved)
         rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
         found = Functional.of(self.aim, law, variances, rest)
-        slope = self.aim.search_slope(found.value)
+        value, slope = self.aim.searched(found.value)
         by_spread = None if found.by_spread is None else found.by_spread * slope[:, None]
-        return Functional(
-            self.aim.to_search(found.value), found.by_mean * slope[:, None], found.by_rest * slope, by_spread
-        )
+        return Functional(value, found.by_mean * slope[:, None], found.by_rest * slope, by_spread)
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""

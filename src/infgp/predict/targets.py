@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.core.memory import Memory
 from infgp.core.model import trend
 from infgp.core.state import FLAT, Surface, most_flat
 from infgp.core.surface import Conditional, Conditioned
@@ -73,7 +74,7 @@ class TargetWeights:
         if self.target == "main":
             chosen = self.given.main_labels(at)
         else:
-            weights = self.given.urn_weights(at)
+            weights = self.urn(at)
             if self.target == "mean":
                 return weights
             if self.target == "expected":
@@ -81,6 +82,14 @@ class TargetWeights:
             passed = np.cumsum(weights, axis=1)[:, :-1] > self.level
             chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
         return np.asarray(chosen[:, None] == np.arange(self.given.state.n_surfaces + 1), dtype=np.float64)
+
+    def urn(self, at: FloatArray) -> FloatArray:
+        """The urn's weights at the rows of `at`, shape (m, K + 1), remembered for the last questions."""
+        return self._urn(at, lambda: self.given.urn_weights(at))
+
+    @cached_property
+    def _urn(self) -> Memory[FloatArray]:
+        return Memory()
 
     def _without_clutter(self, weights: FloatArray) -> FloatArray:
         """The weights, where the weight of clutter and of a new surface is given to the surface that dominates."""
@@ -155,11 +164,10 @@ class TargetLaw:
         weights = TargetWeights(given, target)
         return cls(given.state.beta, weights, {label: given.surface(label) for label in weights.labels()})
 
-    @cached_property
+    @property
     def noise(self) -> FloatArray:
         """Noise variance about each surface, and about a new one, shape (K + 1,)."""
-        given = self.weights.given
-        return np.array([given.state.surface(label).tau2 for label in range(given.state.n_surfaces + 1)])
+        return self.weights.given.noise
 
     def solved(self, at: FloatArray) -> Solved:
         """What the surfaces that count somewhere say of the rows of `at`, whether or not they count there."""
