@@ -194,16 +194,15 @@ def redraw_grades(
     """
     grades = setting.grades.size
     rough, first, order, starts = min(grades, FLAT), min(step, 0), groups.order, groups.starts
-    levels = rough + abs(step)
-    r, flat = residual(groups.y, groups.h, chain.beta), np.arange(grades) >= FLAT
-    most = setting.most if grades > FLAT else 0
+    levels, sizes = rough + abs(step), np.diff(starts)
+    r, most = residual(groups.y, groups.h, chain.beta), setting.most if grades > FLAT else 0
     log_p = levels_log_evidence(setting.kernel, setting.shape, groups, r, chain.phi, chain.scales, first, levels, most)
-    log_prior = np.array([math.log(chance) for chance in setting.grades.tolist()])
-    column = np.arange(grades) - first  # in log_p, of each grade; the last column of log_p is that of flat surfaces
-    here = log_prior + log_p[:, np.where(flat, levels, column)]
-    there = log_prior + log_p[:, np.where(flat, levels, column + step)]
-    for log_chance in (here, there):
-        log_chance[np.ix_(np.diff(starts) > setting.most, flat)] = -np.inf
+    log_p[sizes > most, levels] = -np.inf
+    flat, log_prior = log_p[:, levels : levels + grades - rough], np.log(setting.grades)
+    here, there = (
+        log_prior + np.concatenate((log_p[:, shift - first : shift - first + rough], flat), axis=1)
+        for shift in (0, step)
+    )
     for before, after in zip(here, there, strict=True):
         change += log_total(after) - log_total(before)
     accepted = step != 0 and threshold < change
@@ -212,7 +211,7 @@ def redraw_grades(
         chain.phi[:] *= ROUGHER ** (2.0 * step)
     present = chain.grade[order[starts[:-1]]].tolist()
     chosen = [pick(row, grades, u, g) for row, u, g in zip(here, uniforms.tolist(), present, strict=True)]
-    chain.grade[order] = np.repeat(chosen, np.diff(starts))
+    chain.grade[order] = np.repeat(chosen, sizes)
     return accepted
 
 
