@@ -97,7 +97,7 @@ class ObjectiveLaw:
     def missed(self) -> FloatArray:
         """What the functional misses at the observations, shape (n,)."""
         data = self.base.weights.given.data
-        missed = influence(self.aim, self._surfaces(data.x)[0], data.y) * self._trusted
+        missed = influence(self.aim, self._believed(data.x)[0], data.y) * self._trusted
         return plausible(missed, 1.0) if self.aim.objective.kind == "mean" else missed
 
     @cached_property
@@ -133,12 +133,23 @@ class ObjectiveLaw:
             weights, means, variances, noise = self.base.parts(at, solved)
             return Mixture(weights, means, noise), variances
 
-        return self._known(at, find)
+        return self._known[0](at, find)
+
+    def _believed(self, at: FloatArray, solved: Solved | None = None) -> tuple[Mixture, FloatArray]:
+        """The same with zeros for variances that are not known yet, and that the objective does not depend on."""
+        if solved is not None or self.aim.objective.kind == "probability":
+            return self._surfaces(at, solved)
+
+        def find() -> tuple[Mixture, FloatArray]:
+            weights, means = self.base.middles(at)
+            return Mixture(weights, means, self.base.weights.given.noise_at(at)), np.zeros(means.shape)
+
+        return self._known[1](at, find)
 
     @cached_property
-    def _known(self) -> Memory[tuple[Mixture, FloatArray]]:
-        """The last answers of `_surfaces`."""
-        return Memory()
+    def _known(self) -> tuple[Memory[tuple[Mixture, FloatArray]], Memory[tuple[Mixture, FloatArray]]]:
+        """The last answers of `_surfaces`, and of `_believed`."""
+        return Memory(), Memory()
 
     def _moments(self, at: FloatArray, centre: float, spread: float) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the objective where what is left over has this centre, known up to this variance."""
@@ -188,11 +199,11 @@ class ObjectiveLaw:
         What `TargetLaw.solved` says of the points may be given, so that it is not found again.
         """
         if self.plain:
-            weights, means, _, _ = self.base.parts(at, solved)
+            weights, means = self.base.middles(at) if solved is None else self.base.parts(at, solved)[:2]
             z = np.einsum("ij,ij->i", weights, means)
             by_mean = weights * self.aim.model_slope(z)[:, None]
             return Functional(self.aim.from_model(z), by_mean, np.zeros(at.shape[0]))
-        law, variances = self._surfaces(at, solved)
+        law, variances = self._believed(at, solved)
         rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
         found = Functional.of(self.aim, law, variances, rest)
         value, slope = self.aim.searched(found.value)
@@ -210,7 +221,7 @@ class ObjectiveLaw:
             gradient = gradient + np.einsum("ic,icd->id", linear.by_spread, d_variances)
         if self.remainder is not None:
             gradient = gradient + linear.by_rest[:, None] * self.remainder.gradient(at)
-        return linear.value, gradient + self.noise_slope(at, *self._surfaces(at), self._rest(at)[0])
+        return linear.value, gradient + self.noise_slope(at, *self._believed(at), self._rest(at)[0])
 
     def noise_slope(self, at: FloatArray, law: Mixture, spread: FloatArray, rest: FloatArray) -> FloatArray:
         """What the gradient of the objective has to add where noise depends on the input, shape (m, d).
@@ -269,7 +280,7 @@ def typical(given: Conditioned, aim: Aim) -> float:
     True
     """
     law, x = ObjectiveLaw.of(given, replace(aim, common=None)), given.data.x
-    values = law.base.mean(x) if law.plain else Functional.of(law.aim, *law._surfaces(x), np.zeros(x.shape[0])).value
+    values = law.base.mean(x) if law.plain else Functional.of(law.aim, *law._believed(x), np.zeros(x.shape[0])).value
     middle = np.array(np.median(values))
     return float(law.aim.rewards.from_standard(middle) if law.plain or law.aim.in_model_units else middle)
 

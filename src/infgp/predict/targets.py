@@ -189,6 +189,15 @@ class TargetLaw:
             means[here, label], variances[here, label] = mean, variance
         return weights, means + (trend(at) @ self.beta)[:, None], variances, self.weights.given.noise_at(at)
 
+    def middles(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights and means of :meth:`parts`: without variances there are no triangular systems to solve."""
+        weights = self.weights(at)
+        means = np.zeros(weights.shape)
+        for label, law in self.surfaces.items():
+            here = weights[:, label] != 0.0
+            means[here, label] = law.mean(at[here])
+        return weights, means + (trend(at) @ self.beta)[:, None]
+
     def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradients of the means and variances of the surfaces, trend included, shapes (m, K + 1, d)."""
         weights = self.weights(at)
