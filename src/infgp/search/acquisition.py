@@ -98,7 +98,8 @@ def anticipate(
     with_both = lengthened(with_failed, pending)
     ahead = []
     for given in draws:
-        known = assume(given, with_failed, np.full(failed.shape[0], np.percentile(given.data.y, 16.0)))
+        poor = np.percentile(given.data.y, 16.0) if failed.size else 0.0
+        known = assume(given, with_failed, np.full(failed.shape[0], poor))
         if not pending.size:
             rewards = np.empty(0)
         elif believed:
