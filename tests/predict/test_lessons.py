@@ -51,9 +51,9 @@ def others(rng):
 
 def test_a_reward_moves_a_surface_as_conditioning_on_it_does(at, others):
     law = law_of(AIMS["main"])
-    value, other_values, [lesson] = lessons(law, at, others)  # the dominant surface counts, and no other
-    assert value == pytest.approx(law.mean(at))
-    assert other_values == pytest.approx(law.mean(others))
+    value, [lesson] = lessons(law, np.vstack((at, others)), len(at))  # the dominant surface counts, and no other
+    assert value[: len(at)] == pytest.approx(law.mean(at))
+    assert value[len(at) :] == pytest.approx(law.mean(others))
     surface, trend = law.base.surfaces[0], law.mean(at) - law.base.surfaces[0].mean(at)
     for i, x in enumerate(at):
         sd = np.sqrt(surface(x[None])[1][0] + law.base.noise[0])
@@ -66,9 +66,8 @@ def test_a_reward_moves_a_surface_as_conditioning_on_it_does(at, others):
 @every_aim
 def test_what_is_learned_at_a_point_is_the_same_seen_from_elsewhere(aim, at):
     law = law_of(aim)
-    value, other_values, learned = lessons(law, at, at)
-    assert value == pytest.approx(law.mean(at))
-    assert other_values == pytest.approx(value)
+    value, learned = lessons(law, np.vstack((at, at)), len(at))
+    assert value == pytest.approx(np.tile(law.mean(at), 2))
     assert learned
     for lesson in learned:
         assert np.diag(lesson.there) == pytest.approx(lesson.here, abs=1e-9)
@@ -79,14 +78,15 @@ def test_no_more_is_learned_than_is_unknown(aim, at, others):
     """Variances fall by the squares of the changes, over all parts."""
     law = law_of(aim)
     variance, other_variance = law(at)[1], law(others)[1]
-    _, _, learned = lessons(law, at, others)
+    _, learned = lessons(law, np.vstack((at, others)), len(at))
     assert (sum(lesson.here**2 for lesson in learned) < variance).all()
     assert (sum(lesson.there**2 for lesson in learned) < other_variance).all()
     assert max(np.abs(lesson.there).max() for lesson in learned) > 0.0
 
 
 def test_what_surfaces_leave_over_is_learned_where_it_counts(at, others):
-    counted, ignored = (lessons(law_of(AIMS[name]), at, others)[2] for name in ("mean", "ignore"))
+    points = np.vstack((at, others))
+    counted, ignored = (lessons(law_of(AIMS[name]), points, len(at))[1] for name in ("mean", "ignore"))
     assert len(counted) == len(ignored) + 1
     assert (counted[-1].chance == 1.0).all()
     assert (counted[0].chance < 1.0).all()

@@ -56,6 +56,24 @@ def scaled_sqdist(x: FloatArray, z: FloatArray, phi: FloatArray) -> FloatArray:
     return np.asarray(cdist(x * root, z * root, "sqeuclidean"))
 
 
+# Values are computed in place: for many pairs of inputs, fresh arrays take longer than the arithmetic.
+
+
+def _root(scale: float, q: FloatArray) -> FloatArray:
+    """√(scale q), at most `FAR`."""
+    a = scale * q
+    np.sqrt(a, out=a)
+    np.minimum(a, FAR, out=a)
+    return a
+
+
+def _decay(a: FloatArray) -> FloatArray:
+    """exp(−a), in the place of a."""
+    np.negative(a, out=a)
+    np.exp(a, out=a)
+    return a
+
+
 def _se(q: FloatArray) -> FloatArray:
     return np.exp(-q)
 
@@ -65,8 +83,13 @@ def _se_slope(q: FloatArray) -> FloatArray:
 
 
 def _matern52(q: FloatArray) -> FloatArray:
-    a = np.minimum(np.sqrt(10.0 * q), FAR)  # √5 r with r² = Σ Δ_k² / ℓ_k² = 2 q
-    return (1.0 + a + a * a / 3.0) * np.exp(-a)
+    a = _root(10.0, q)  # √5 r with r² = Σ Δ_k² / ℓ_k² = 2 q
+    value = a / 3.0
+    value += 1.0
+    value *= a
+    value += 1.0
+    value *= _decay(a)
+    return value
 
 
 def _matern52_slope(q: FloatArray) -> FloatArray:
@@ -75,8 +98,10 @@ def _matern52_slope(q: FloatArray) -> FloatArray:
 
 
 def _matern32(q: FloatArray) -> FloatArray:
-    a = np.minimum(np.sqrt(6.0 * q), FAR)  # √3 r
-    return (1.0 + a) * np.exp(-a)
+    a = _root(6.0, q)  # √3 r
+    value = 1.0 + a
+    value *= _decay(a)
+    return value
 
 
 def _matern32_slope(q: FloatArray) -> FloatArray:

@@ -121,7 +121,16 @@ class Data:
         warp = model.warps.maps[state.warp]
         if warp == self.warp:
             return self
-        return self._sharing(replace(self, y=self.through(model.warps).z[state.warp], warp=warp))
+
+        def find() -> Data:
+            return self._sharing(replace(self, y=self.through(model.warps).z[state.warp], warp=warp))
+
+        return self._seen(warp, find)
+
+    @cached_property
+    def _seen(self) -> Memory[Data]:
+        """The last answers of `seen`, by the warp: every move of a sweep asks."""
+        return Memory()
 
     def _sharing(self, other: Data) -> Data:
         """Data of the same inputs, with what depends on them alone."""
@@ -187,9 +196,13 @@ class Model:
     warps: Warps = field(default_factory=Warps)
     kernel_chances: tuple[float, ...] = KERNEL_CHANCES
 
+    def kernel_of(self, state: State) -> str:
+        """The kernel of the surfaces: that which a state has drawn, where it is learned."""
+        return KERNELS[state.kernel] if self.kernel == LEARNED else self.kernel
+
     def at(self, state: State) -> Model:
         """The model with the kernel that a state has drawn, where it is learned."""
-        return replace(self, kernel=KERNELS[state.kernel]) if self.kernel == LEARNED else self
+        return replace(self, kernel=self.kernel_of(state)) if self.kernel == LEARNED else self
 
     @property
     def flat(self) -> bool:

@@ -106,7 +106,8 @@ class Seating:
     def _of(self, kind: int) -> tuple[Odds, FloatArray]:
         """The odds, and the Cholesky factor of the covariance of the observations in their order."""
         if kind not in self._known:
-            order, n = self.order, self.x.shape[0]
+            n = self.x.shape[0]
+            order = self.order if kind else np.arange(n)  # with constant odds any order will do
             rank = np.empty(n, dtype=np.int64)
             rank[order] = np.arange(n)
             if kind == 0 or n == 0:

@@ -107,9 +107,22 @@ class Patterns:
         """Correlations with the rows of `at`, in the basis of the eigenvectors, and their squares; shapes (n, m)."""
         known = self._turned(at, dict)
         if length not in known:
-            turned = self.spectra[1][length].T @ self.correlation(length, at)
+            values, vectors = (part[length] for part in self.spectra)
+            # At the inputs themselves a product with the correlations is one with the eigenvalues.
+            turned = (vectors * values).T if at is self.x else vectors.T @ self.correlation(length, at)
             known[length] = turned, turned * turned
         return known[length]
+
+    def apart(self, length: int, points: FloatArray, m: int) -> FloatArray:
+        """Correlations between the first m of some points and the others, shape (m, r)."""
+        known = self._apart(points, dict)
+        if (length, m) not in known:
+            known[length, m] = self.between(length, points[:m], points[m:])
+        return known[length, m]
+
+    @cached_property
+    def _apart(self) -> Memory[dict[tuple[int, int], FloatArray]]:
+        return Memory()
 
     @cached_property
     def _turned(self) -> Memory[dict[int, tuple[FloatArray, FloatArray]]]:
@@ -256,16 +269,19 @@ class Remainder:
             out += self.patterns.pull(shape.length, coefficient, at)
         return out
 
-    def covariances(self, at: FloatArray, others: FloatArray) -> Iterator[tuple[float, float, FloatArray, FloatArray]]:
-        """For each pattern, its probability, noise, variance at `at`, (m,), and covariance with `others`, (m, r)."""
+    def covariances(self, points: FloatArray, m: int) -> Iterator[tuple[float, float, FloatArray, FloatArray]]:
+        """For each pattern, its probability, noise, variance at the first m points, (m,), and covariance with others.
+
+        The covariance is that with the r points after them, shape (m, r).
+        """
         for shape in self.shapes:
-            here, squared = self.patterns.at(shape.length, at)
-            there = self.patterns.at(shape.length, others)[0]
-            between = self.patterns.between(shape.length, at, others)
+            turned, squared = self.patterns.at(shape.length, points)
+            between = self.patterns.apart(shape.length, points, m)
             parts = zip(shape.chance, shape.strength, shape.noise, shape.shrunk.T, strict=True)
             for chance, strength, noise, shrunk in parts:
-                variance = noise * np.maximum(strength - strength**2 * (shrunk @ squared), 0.0)
-                covariance = noise * (strength * between - strength**2 * (here.T * shrunk) @ there)
+                variance = noise * np.maximum(strength - strength**2 * (shrunk @ squared[:, :m]), 0.0)
+                explained = turned[:, :m].T @ ((noise * strength**2 * shrunk)[:, None] * turned[:, m:])
+                covariance = noise * strength * between - explained
                 yield float(chance), float(noise), variance, covariance
 
     def difference(self, a: FloatArray, b: FloatArray, slopes: FloatArray) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -88,7 +89,7 @@ class WarpedScale:
         """One standard unit before the warp, in the user's units."""
         return self.scale.unit
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """Lowest and highest standard reward that a mean counts."""
         low, high = self.warp.forward(np.array([-self.reach, self.reach]))

@@ -85,7 +85,7 @@ class State:
     @property
     def n_surfaces(self) -> int:
         """Number of occupied surfaces."""
-        return int(np.unique(self.labels).size)
+        return int(np.count_nonzero(np.bincount(self.labels)))
 
     @property
     def main(self) -> int:

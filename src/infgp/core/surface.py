@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.special import gammaln, softmax
+from scipy.special import gammaln
 
 from infgp.core.kernels import correlation, correlation_and_slope
 from infgp.core.linalg import FloatArray, cholesky, log_det, solve_cholesky, solve_lower
@@ -99,16 +99,21 @@ class Conditional:
 
     def cross(self, at: FloatArray) -> FloatArray:
         """k(x) for each row of `at`, shape (m, points)."""
-        return self.surface.sigma2 * correlation(self.kernel, self.x, at, self.surface.phi)
+        # In columns, as LAPACK has them: solving copies nothing then.
+        return self.surface.sigma2 * correlation(self.kernel, at, self.x, self.surface.phi).T
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance at the rows of `at`, shapes (points,)."""
+        return self.solved(at)[:2]
+
+    def solved(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean and variance at the rows of `at`, shapes (points,), and L⁻¹ k(x) for each of them, (m, points)."""
         sigma2 = self.surface.sigma2
         if not self.x.size:
-            return np.zeros(at.shape[0]), np.full(at.shape[0], sigma2)
+            return np.zeros(at.shape[0]), np.full(at.shape[0], sigma2), np.empty((0, at.shape[0]))
         cross = self.cross(at)
-        v = solve_lower(self.factor, cross)
-        return cross.T @ self.alpha, np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
+        half = solve_lower(self.factor, cross)
+        return cross.T @ self.alpha, np.maximum(sigma2 - np.einsum("ij,ij->j", half, half), 0.0), half
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean at the rows of `at`, shape (points,)."""
@@ -122,16 +127,6 @@ class Conditional:
         cross = self.cross(at)
         v = solve_lower(self.factor, cross)
         return cross.T @ self.alpha, prior - v.T @ v
-
-    def covariance(self, at: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Variance at the rows of `at`, shape (points,), and covariance with those of `others`, (points, others)."""
-        sigma2 = self.surface.sigma2
-        prior = sigma2 * correlation(self.kernel, at, others, self.surface.phi)
-        if not self.x.size:
-            return np.full(at.shape[0], sigma2), prior
-        v = solve_lower(self.factor, self.cross(at))
-        variance = np.maximum(sigma2 - np.einsum("ij,ij->j", v, v), 0.0)
-        return variance, prior - v.T @ solve_lower(self.factor, self.cross(others))
 
     def with_gradients(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, variance, shapes (points,), and their gradients, shapes (points, d)."""
@@ -282,11 +277,15 @@ class Conditioned:
             self.data.patterns, found, np.exp(np.minimum(self.log_shares[labels], 0.0)) * own / (own + self.data.noise)
         )
 
+    @cached_property
+    def noise(self) -> FloatArray:
+        """τ² of each surface, and of a new one, shape (K + 1,)."""
+        return np.array([self.state.surface(label).tau2 for label in range(self.state.n_surfaces + 1)])
+
     def noise_at(self, at: FloatArray) -> FloatArray:
         """Noise variance about each surface, and about a new one, at the rows of `at`, shape (m, K + 1)."""
-        noise = np.array([self.state.surface(label).tau2 for label in range(self.state.n_surfaces + 1)])
         factor = self.noise_factor
-        return np.outer(np.ones(at.shape[0]) if factor is None else factor(at), noise)
+        return np.outer(np.ones(at.shape[0]) if factor is None else factor(at), self.noise)
 
     @property
     def log_shares(self) -> FloatArray:
@@ -301,7 +300,8 @@ class Conditioned:
     def log_urn(self, at: FloatArray) -> FloatArray:
         """Logarithms of what :meth:`urn_weights` normalises, shape (m, K + 1)."""
         state, data, model = self.state, self.data, self.model
-        log_counts = np.log(np.append(np.unique(state.labels, return_counts=True)[1], state.nu))
+        counts = np.bincount(state.labels)
+        log_counts = np.log(np.append(counts[counts > 0], state.nu))
         if model.one_surface:
             log_counts[-1] = -np.inf
         out = np.broadcast_to(log_counts, (at.shape[0], log_counts.size))
@@ -315,7 +315,9 @@ class Conditioned:
 
     def urn_weights(self, at: FloatArray) -> FloatArray:
         """Probabilities of the occupied surfaces, then of a new one, for an observation at each point; (m, K + 1)."""
-        return np.asarray(softmax(self.log_urn(at), axis=1))
+        log_weights = self.log_urn(at)
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def main_labels(self, at: FloatArray) -> IntArray:
         """Label of the main surface at each point, the occupied surface with the largest weight there; shape (m,)."""

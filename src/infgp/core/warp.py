@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.core.partition import IntArray
 from infgp.core.scaling import ROUNDING, RewardScale
 
 #: Percentiles of the rewards at which there are knees; those of 0 and 100 are moved beyond the extreme rewards.
@@ -81,25 +82,12 @@ class Warp:
     @cached_property
     def s(self) -> float:
         """Half the difference of asinh((u − a) / b) between u = 1 and u = −1."""
-        return 0.5 * float(self._above_low(np.array(1.0)))
+        return 0.5 * float(_above_low(np.array(1.0), self.a, self.b))
 
     @property
     def units(self) -> RewardScale:
         """The units of z, such that in the user's place stands asinh((u − a) / b) = c + s z, not for the identity."""
         return RewardScale(math.asinh(self.low) + self.s, self.s)
-
-    def _above_low(self, u: FloatArray) -> FloatArray:
-        """asinh(p) − asinh(q) with p = (u − a) / b and q = `low`.
-
-        It is asinh(p √(1 + q²) − q √(1 + p²)), and where p and q have one sign the difference is divided by its
-        conjugate, which leaves (p² − q²) = (p − q)(p + q) with p − q = (u + 1) / b. Nothing is then lost to
-        cancellation, neither for wide warps, where all arguments are alike, nor for knees that are far away.
-        """
-        p, q = (u - self.a) / self.b, self.low
-        first, second = p * math.hypot(1.0, q), q * np.hypot(1.0, p)
-        one_sign = p * q > 0.0
-        total = np.where(one_sign, first + second, 1.0)
-        return np.arcsinh(np.where(one_sign, (u + 1.0) / self.b * ((p + q) / total), first - second))
 
     def forward(self, u: FloatArray) -> FloatArray:
         """Rewards in the model's units, z = W(u).
@@ -110,7 +98,7 @@ class Warp:
         >>> Warp(0.3, 1e-8).forward(np.array([-1.0, 1.0]))
         array([-1.,  1.])
         """
-        return u if self.straight else self._above_low(u) / self.s - 1.0
+        return u if self.straight else _above_low(u, self.a, self.b) / self.s - 1.0
 
     def inverse(self, z: FloatArray) -> FloatArray:
         """Standardised rewards u from z = W(u).
@@ -146,6 +134,20 @@ class Warp:
         return np.asarray(-np.log(self.s) - np.log(np.hypot(self.b, u - self.a)))
 
 
+def _above_low(u: FloatArray, a: FloatArray | float, b: FloatArray | float) -> FloatArray:
+    """asinh(p) − asinh(q) with p = (u − a) / b and q = (−1 − a) / b, broadcast over warps.
+
+    It is asinh(p √(1 + q²) − q √(1 + p²)), and where p and q have one sign the difference is divided by its
+    conjugate, which leaves (p² − q²) = (p − q)(p + q) with p − q = (u + 1) / b. Nothing is then lost to
+    cancellation, neither for wide warps, where all arguments are alike, nor for knees that are far away.
+    """
+    p, q = (u - a) / b, (-1.0 - a) / b
+    first, second = p * np.hypot(1.0, q), q * np.hypot(1.0, p)
+    one_sign = p * q > 0.0
+    total = np.where(one_sign, first + second, 1.0)
+    return np.arcsinh(np.where(one_sign, (u + 1.0) / b * ((p + q) / total), first - second))
+
+
 #: The warp that leaves rewards as they are.
 IDENTITY = Warp()
 
@@ -179,6 +181,28 @@ class Warps:
     def __len__(self) -> int:
         return len(self.maps)
 
+    def forward(self, u: FloatArray) -> FloatArray:
+        """Rewards u, shape (n,), through each warp, shape (K, n)."""
+        bent, a, b, s = self._bent
+        out = np.tile(u, (len(self), 1))
+        out[bent] = _above_low(u, a, b) / s - 1.0
+        return out
+
+    def log_slope(self, u: FloatArray) -> FloatArray:
+        """log W'(u) of each warp at rewards u, shape (K, n)."""
+        bent, a, b, s = self._bent
+        out = np.zeros((len(self), u.size))
+        out[bent] = -np.log(s) - np.log(np.hypot(b, u - a))
+        return out
+
+    @cached_property
+    def _bent(self) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Which warps are not the identity, and their knees, half-widths and s in columns, shapes (bent, 1)."""
+        bent = [k for k, warp in enumerate(self.maps) if not warp.straight]
+        a = np.array([self.maps[k].a for k in bent], dtype=np.float64)[:, None]
+        b = np.array([self.maps[k].b for k in bent], dtype=np.float64)[:, None]
+        return np.array(bent, dtype=np.int64), a, b, 0.5 * _above_low(np.array(1.0), a, b)
+
     def nearest(self, warp: Warp) -> int:
         """Index of the warp that is most like another one, for chains that go on with other warps.
 
@@ -190,8 +214,7 @@ class Warps:
         1
         """
         u = np.linspace(-2.0, 2.0, 41)
-        gaps = [float(np.max(np.abs(own.forward(u) - warp.forward(u)))) for own in self.maps]
-        return int(np.argmin(gaps))
+        return int(np.argmin(np.abs(self.forward(u) - warp.forward(u)).max(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +240,7 @@ class Warped:
     @classmethod
     def of(cls, u: FloatArray, warps: Warps) -> Warped:
         """From standardised rewards, shape (n,)."""
-        slopes = [float(warp.log_slope(u).sum()) for warp in warps.maps]
-        return cls(np.array([warp.forward(u) for warp in warps.maps]), np.array(slopes))
+        return cls(warps.forward(u), warps.log_slope(u).sum(axis=1))
 
 
 def grid(u: FloatArray, resolve_good: bool = False) -> Warps:
@@ -261,13 +283,8 @@ def grid(u: FloatArray, resolve_good: bool = False) -> Warps:
     at = [round(p / 100.0 * (edges.size - 1)) for p in KNEES]
     knees = [float(edges[k]) for k in sorted(set(at)) if abs(edges[k]) <= FARTHEST_KNEE]
     widths = np.geomspace(*WIDTHS, N_WIDTHS).tolist()
-    some = [warp for warp in (Warp(a, b) for a in knees for b in widths) if not _favours(warp, repeats)]
+    every = Warps.beside_identity([Warp(a, b) for a in knees for b in widths])
+    wanted = every.log_slope(repeats).sum(axis=1) <= 0.0
     if resolve_good:
-        ends = np.percentile(u, (50.0, GOOD))
-        some = [warp for warp in some if np.diff(warp.log_slope(ends)).item() >= 0.0]
-    return Warps.beside_identity(some)
-
-
-def _favours(warp: Warp, repeats: FloatArray) -> bool:
-    """Whether a warp is steeper than the identity at repeated rewards, in the geometric mean."""
-    return bool(repeats.size and np.sum(warp.log_slope(repeats)) > 0.0)
+        wanted &= np.diff(every.log_slope(np.percentile(u, (50.0, GOOD))), axis=1)[:, 0] >= 0.0
+    return Warps.beside_identity([warp for warp, good in zip(every.maps[1:], wanted[1:], strict=True) if good])

@@ -195,6 +195,13 @@ class Aim:
             return self.from_model(value)
         return value if self.objective.kind == "probability" else self.shared.to_standard(value)
 
+    def searched(self, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """:meth:`to_search` and its derivative."""
+        if self.common is None or not self.in_model_units:
+            return self.to_search(value), self.search_slope(value)
+        compared = self.from_model(value)
+        return compared, np.exp(self.rewards.log_slope(value) - self.common.log_slope(compared))
+
     def search_slope(self, value: FloatArray) -> FloatArray:
         """Derivative of :meth:`to_search`."""
         if self.in_model_units:
@@ -283,7 +290,8 @@ def expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
     -------
     z : array, shape (m,)
     slope : array, shape (m, components)
-        Derivative of z with respect to each component's mean, divided by the component's weight.
+        Derivative of z with respect to each component's mean, divided by the component's weight; 0 for a component
+        that has no weight anywhere.
 
     Examples
     --------
@@ -297,10 +305,15 @@ def expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
     >>> bool(expected(rewards, law)[0] > 0.1)
     True
     """
-    means, slopes = rewards.expectation(law.means, np.sqrt(law.variances))
-    z = rewards.to_standard(means)
-    steep = np.exp(np.clip(rewards.log_slope(z), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
-    return np.einsum("ic,ic->i", law.weights, z), slopes / steep
+    return law.expectations(rewards, lambda: _expected(rewards, law))
+
+
+def _expected(rewards: RewardMap, law: Mixture) -> tuple[FloatArray, FloatArray]:
+    counts = law.weights.any(axis=0)  # clutter, and a surface that is new, often count nowhere
+    means, slopes = rewards.expectation(law.means[:, counts], np.sqrt(law.variances[:, counts]))
+    z, slope = rewards.to_standard(means), np.zeros(law.means.shape)
+    slope[:, counts] = slopes / np.exp(np.clip(rewards.log_slope(z), -LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE))
+    return np.einsum("ic,ic->i", law.weights[:, counts], z), slope
 
 
 def influence(aim: Aim, law: Mixture, z: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from infgp.core.kernels import correlation
 from infgp.core.linalg import FloatArray
 from infgp.predict.objectives import ObjectiveLaw
 
@@ -38,8 +39,11 @@ class Lesson:
     there: FloatArray
 
 
-def lessons(law: ObjectiveLaw, at: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray, list[Lesson]]:
-    """The objective at the rows of `at`, shape (m,), and of `others`, shape (r,), and what rewards at `at` teach of it.
+def lessons(law: ObjectiveLaw, points: FloatArray, m: int) -> tuple[FloatArray, list[Lesson]]:
+    """The objective at some points, shape (m + r,), and what rewards at the first `m` of them teach of it.
+
+    All points are given in one array, so that everything is asked about them once; several laws share more if they are
+    asked about the same array.
 
     Examples
     --------
@@ -53,33 +57,35 @@ def lessons(law: ObjectiveLaw, at: FloatArray, others: FloatArray) -> tuple[Floa
     >>> model = Model("se", Priors().resolve(1), ard=False)
     >>> given = Conditioned(prior_draw(rng, x, model), Data(x, np.arange(6.0)), model)
     >>> law = ObjectiveLaw.of(given, Aim(Objective(), RewardScale(0.0, 1.0)))
-    >>> value, other_values, learned = lessons(law, np.array([[0.5]]), x)
-    >>> value.shape, other_values.shape, learned[0].there.shape
-    ((1,), (6,), (1, 6))
+    >>> value, learned = lessons(law, np.vstack(([[0.5]], x)), 1)
+    >>> value.shape, learned[0].here.shape, learned[0].there.shape
+    ((7,), (1,), (1, 6))
     """
-    here, there = law.linear(at), law.linear(others)
-    given, learned = law.base.weights.given, []
-    chances, noise = given.urn_weights(at), given.noise_at(at)
+    solved = law.base.solved(points)
+    found, given, learned = law.linear(points, solved), law.base.weights.given, []
+    chances, noise = law.base.weights.urn(points)[:m], given.noise_at(points[:m])
     for label, surface in law.base.surfaces.items():
-        if chances[:, label].max() >= SELDOM and (here.by_mean[:, label].any() or there.by_mean[:, label].any()):
-            known = surface.covariance(at, others)
-            slopes = here.by_mean[:, label], there.by_mean[:, label]
-            learned.append(_lesson(chances[:, label], noise[:, label], *known, *slopes))
+        slope = found.by_mean[:, label]
+        if chances[:, label].max() >= SELDOM and slope.any():
+            _, variance, half = solved[label]
+            sigma2, phi = surface.surface.sigma2, surface.surface.phi
+            covariance = sigma2 * correlation(surface.kernel, points[:m], points[m:], phi)
+            covariance -= half[:, :m].T @ half[:, m:]
+            learned.append(_lesson(chances[:, label], noise[:, label], variance[:m], covariance, slope))
     if not law.plain and law.remainder is not None:
-        for chance, left, variance, covariance in law.remainder.covariances(at, others):
-            slopes = chance * here.by_rest, chance * there.by_rest
-            learned.append(_lesson(np.ones(at.shape[0]), left, variance, covariance, *slopes))
-    return here.value, there.value, learned
+        for chance, left, variance, covariance in law.remainder.covariances(points, m):
+            learned.append(_lesson(np.ones(m), left, variance, covariance, chance * found.by_rest))
+    return found.value, learned
 
 
 def _lesson(
-    chance: FloatArray,
-    noise: FloatArray | float,
-    variance: FloatArray,
-    covariance: FloatArray,
-    slope_here: FloatArray,
-    slope_there: FloatArray,
+    chance: FloatArray, noise: FloatArray | float, variance: FloatArray, covariance: FloatArray, slope: FloatArray
 ) -> Lesson:
-    """From variance and covariance of a part, and the derivatives of the objective with respect to it."""
-    per_sd = 1.0 / np.sqrt(variance + noise)
-    return Lesson(chance, slope_here * variance * per_sd, covariance * per_sd[:, None] * slope_there)
+    """From variance and covariance of a part, and the derivative of the objective with respect to it at all points.
+
+    What it changes `there` is left in the place of the covariance.
+    """
+    m, per_sd = variance.size, 1.0 / np.sqrt(variance + noise)
+    covariance *= per_sd[:, None]
+    covariance *= slope[m:]
+    return Lesson(chance, slope[:m] * variance * per_sd, covariance)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.special import logsumexp, ndtr, ndtri, softmax
 
 from infgp.core.jit import jit
 from infgp.core.linalg import FloatArray, cholesky
+from infgp.core.memory import Memory
 from infgp.core.model import Data, trend
 from infgp.core.partition import IntArray, urn_sample
 from infgp.core.surface import Conditioned
@@ -43,6 +45,11 @@ class Mixture:
     weights: FloatArray
     means: FloatArray
     variances: FloatArray
+
+    @cached_property
+    def expectations(self) -> Memory[tuple[FloatArray, FloatArray]]:
+        """The last answers of :func:`infgp.predict.functionals.expected` for this law."""
+        return Memory()
 
     def mean(self) -> FloatArray:
         """Mean at each point, shape (m,)."""

@@ -23,12 +23,13 @@ from functools import cached_property
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.core.memory import Memory
 from infgp.core.remainder import DrawnRemainder, Remainder, draw_remainder
 from infgp.core.surface import Conditioned
 from infgp.predict.functionals import Aim, Functional, influence, plausible
 from infgp.predict.mixture import Mixture
 from infgp.predict.paths import Path, draw_path, settle
-from infgp.predict.targets import LEAST_VARIANCE, TargetLaw
+from infgp.predict.targets import LEAST_VARIANCE, Solved, TargetLaw
 
 #: Step of the differences by which gradients of variances are found, in units of the cube's edge.
 STEP = 1e-6
@@ -85,7 +86,7 @@ class ObjectiveLaw:
     @property
     def plain(self) -> bool:
         """Whether the objective is a weighted sum of the surfaces and nothing else."""
-        return self.aim.target != "objective" or (self.aim.objective.kind == "mean" and self.remainder is None)
+        return self.aim.target != "objective" or (self.aim.objective.kind == "mean" and not self._learns_rest)
 
     @property
     def direct(self) -> bool:
@@ -96,7 +97,7 @@ class ObjectiveLaw:
     def missed(self) -> FloatArray:
         """What the functional misses at the observations, shape (n,)."""
         data = self.base.weights.given.data
-        missed = influence(self.aim, self._surfaces(data.x)[0], data.y) * self._trusted
+        missed = influence(self.aim, self._believed(data.x)[0], data.y) * self._trusted
         return plausible(missed, 1.0) if self.aim.objective.kind == "mean" else missed
 
     @cached_property
@@ -106,22 +107,49 @@ class ObjectiveLaw:
         Where observations were selected, each counts by how rarely one of its surface was.
         """
         given = self.base.weights.given
+        shares = np.exp(given.log_shares)[given.state.labels]
+        if not given.data.noise.any():
+            return shares
         variance = np.median(self.base.noise[given.state.labels]) + given.data.noise
-        return np.minimum(np.median(variance) / variance, 1.0) * np.exp(given.log_shares)[given.state.labels]
+        return np.minimum(np.median(variance) / variance, 1.0) * shares
+
+    @property
+    def _learns_rest(self) -> bool:
+        """Whether what the surfaces leave over is asked for, and there may be more than one surface."""
+        return self.aim.learns_rest and not self.base.weights.given.model.one_surface
 
     @cached_property
     def remainder(self) -> Remainder | None:
         """What the surfaces leave over; None where it is not asked for, or where there is only one surface."""
-        given = self.base.weights.given
-        if not self.aim.learns_rest or given.model.one_surface:
+        if not self._learns_rest:
             return None
-        left = Remainder.of(given.data.patterns, self.missed)
+        left = Remainder.of(self.base.weights.given.data.patterns, self.missed)
         return left if self.level is None else left.settled(self.level)
 
-    def _surfaces(self, at: FloatArray) -> tuple[Mixture, FloatArray]:
+    def _surfaces(self, at: FloatArray, solved: Solved | None = None) -> tuple[Mixture, FloatArray]:
         """The law of rewards with the surfaces at their means, and the surfaces' variances."""
-        weights, means, variances, noise = self.base.parts(at)
-        return Mixture(weights, means, noise), variances
+
+        def find() -> tuple[Mixture, FloatArray]:
+            weights, means, variances, noise = self.base.parts(at, solved)
+            return Mixture(weights, means, noise), variances
+
+        return self._known[0](at, find)
+
+    def _believed(self, at: FloatArray, solved: Solved | None = None) -> tuple[Mixture, FloatArray]:
+        """The same with zeros for variances that are not known yet, and that the objective does not depend on."""
+        if solved is not None or self.aim.objective.kind == "probability":
+            return self._surfaces(at, solved)
+
+        def find() -> tuple[Mixture, FloatArray]:
+            weights, means = self.base.middles(at)
+            return Mixture(weights, means, self.base.weights.given.noise_at(at)), np.zeros(means.shape)
+
+        return self._known[1](at, find)
+
+    @cached_property
+    def _known(self) -> tuple[Memory[tuple[Mixture, FloatArray]], Memory[tuple[Mixture, FloatArray]]]:
+        """The last answers of `_surfaces`, and of `_believed`."""
+        return Memory(), Memory()
 
     def _moments(self, at: FloatArray, centre: float, spread: float) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the objective where what is left over has this centre, known up to this variance."""
@@ -155,8 +183,9 @@ class ObjectiveLaw:
         if self.plain:
             z, variance = self.base(at)
             return self.aim.from_model(z), np.maximum(self.aim.model_slope(z) ** 2 * variance, LEAST_VARIANCE)
-        value, variance = self._moments(at, 0.0, 0.0)
-        return self.aim.to_search(value), np.maximum(self.aim.search_slope(value) ** 2 * variance, LEAST_VARIANCE)
+        found, variance = self._moments(at, 0.0, 0.0)
+        value, slope = self.aim.searched(found)
+        return value, np.maximum(slope**2 * variance, LEAST_VARIANCE)
 
     def mean(self, at: FloatArray) -> FloatArray:
         """Mean, shape (m,)."""
@@ -164,21 +193,22 @@ class ObjectiveLaw:
             return self.aim.from_model(self.base.mean(at))
         return self.linear(at).value
 
-    def linear(self, at: FloatArray) -> Functional:
-        """The objective at the rows of `at`, and its derivatives, in the units in which points are compared."""
+    def linear(self, at: FloatArray, solved: Solved | None = None) -> Functional:
+        """The objective at the rows of `at`, and its derivatives, in the units in which points are compared.
+
+        What `TargetLaw.solved` says of the points may be given, so that it is not found again.
+        """
         if self.plain:
-            weights, means, _, _ = self.base.parts(at)
+            weights, means = self.base.middles(at) if solved is None else self.base.parts(at, solved)[:2]
             z = np.einsum("ij,ij->i", weights, means)
             by_mean = weights * self.aim.model_slope(z)[:, None]
             return Functional(self.aim.from_model(z), by_mean, np.zeros(at.shape[0]))
-        law, variances = self._surfaces(at)
+        law, variances = self._believed(at, solved)
         rest = np.zeros(at.shape[0]) if self.remainder is None else self.remainder.mean(at)
         found = Functional.of(self.aim, law, variances, rest)
-        slope = self.aim.search_slope(found.value)
+        value, slope = self.aim.searched(found.value)
         by_spread = None if found.by_spread is None else found.by_spread * slope[:, None]
-        return Functional(
-            self.aim.to_search(found.value), found.by_mean * slope[:, None], found.by_rest * slope, by_spread
-        )
+        return Functional(value, found.by_mean * slope[:, None], found.by_rest * slope, by_spread)
 
     def mean_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean, shape (m,), and its gradient, shape (m, d), with the weights of the surfaces held."""
@@ -191,7 +221,7 @@ class ObjectiveLaw:
             gradient = gradient + np.einsum("ic,icd->id", linear.by_spread, d_variances)
         if self.remainder is not None:
             gradient = gradient + linear.by_rest[:, None] * self.remainder.gradient(at)
-        return linear.value, gradient + self.noise_slope(at, *self._surfaces(at), self._rest(at)[0])
+        return linear.value, gradient + self.noise_slope(at, *self._believed(at), self._rest(at)[0])
 
     def noise_slope(self, at: FloatArray, law: Mixture, spread: FloatArray, rest: FloatArray) -> FloatArray:
         """What the gradient of the objective has to add where noise depends on the input, shape (m, d).
@@ -250,7 +280,7 @@ def typical(given: Conditioned, aim: Aim) -> float:
     True
     """
     law, x = ObjectiveLaw.of(given, replace(aim, common=None)), given.data.x
-    values = law.base.mean(x) if law.plain else Functional.of(law.aim, *law._surfaces(x), np.zeros(x.shape[0])).value
+    values = law.base.mean(x) if law.plain else Functional.of(law.aim, *law._believed(x), np.zeros(x.shape[0])).value
     middle = np.array(np.median(values))
     return float(law.aim.rewards.from_standard(middle) if law.plain or law.aim.in_model_units else middle)
 
@@ -283,7 +313,12 @@ class MeanObjective:
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-        return np.asarray(np.mean([law.mean(at) for law in self.laws], axis=0))
+        return self._values(at, lambda: np.asarray(np.mean([law.mean(at) for law in self.laws], axis=0)))
+
+    @cached_property
+    def _values(self) -> Memory[FloatArray]:
+        """The last values."""
+        return Memory()
 
     def value_and_gradient(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values, shape (m,), and gradients, shape (m, d)."""

@@ -7,12 +7,15 @@ the laws of the surfaces that make it up.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
 from infgp.core.linalg import FloatArray
+from infgp.core.memory import Memory
 from infgp.core.model import trend
 from infgp.core.state import FLAT, Surface, most_flat
 from infgp.core.surface import Conditional, Conditioned
@@ -22,6 +25,9 @@ from infgp.core.surface import Conditional, Conditioned
 LIKELIER = 10.0
 #: Variance below which the target at a point counts as known, in squared standard units.
 LEAST_VARIANCE = 1e-12
+
+#: Of each surface, by its label, what `Conditional.solved` says of some points.
+Solved: TypeAlias = Mapping[int, tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +74,7 @@ class TargetWeights:
         if self.target == "main":
             chosen = self.given.main_labels(at)
         else:
-            weights = self.given.urn_weights(at)
+            weights = self.urn(at)
             if self.target == "mean":
                 return weights
             if self.target == "expected":
@@ -77,8 +83,17 @@ class TargetWeights:
             chosen = np.where(passed.any(axis=1), passed.argmax(axis=1), weights.shape[1] - 1)
         return np.asarray(chosen[:, None] == np.arange(self.given.state.n_surfaces + 1), dtype=np.float64)
 
+    def urn(self, at: FloatArray) -> FloatArray:
+        """The urn's weights at the rows of `at`, shape (m, K + 1), remembered for the last questions."""
+        return self._urn(at, lambda: self.given.urn_weights(at))
+
+    @cached_property
+    def _urn(self) -> Memory[FloatArray]:
+        return Memory()
+
     def _without_clutter(self, weights: FloatArray) -> FloatArray:
         """The weights, where the weight of clutter and of a new surface is given to the surface that dominates."""
+        weights = weights.copy()
         weights[:, [*self.clutter, -1]] = 0.0
         share = self.clutter_share
         weights *= (1.0 - share) / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -149,23 +164,39 @@ class TargetLaw:
         weights = TargetWeights(given, target)
         return cls(given.state.beta, weights, {label: given.surface(label) for label in weights.labels()})
 
-    @cached_property
+    @property
     def noise(self) -> FloatArray:
         """Noise variance about each surface, and about a new one, shape (K + 1,)."""
-        given = self.weights.given
-        return np.array([given.state.surface(label).tau2 for label in range(given.state.n_surfaces + 1)])
+        return self.weights.given.noise
 
-    def parts(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def solved(self, at: FloatArray) -> Solved:
+        """What the surfaces that count somewhere say of the rows of `at`, whether or not they count there."""
+        return {label: law.solved(at) for label, law in self.surfaces.items()}
+
+    def parts(
+        self, at: FloatArray, solved: Solved | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Weights, means and variances of the surfaces, trend included, and noise about them, shapes (m, K + 1).
 
-        Surfaces that do not count have weight, variance and mean zero, but for the trend.
+        Surfaces that do not count have weight, variance and mean zero, but for the trend. What :meth:`solved` says of
+        the points may be given, so that it is not found again.
         """
         weights = self.weights(at)
         means, variances = np.zeros(weights.shape), np.zeros(weights.shape)
         for label, law in self.surfaces.items():
-            here = np.flatnonzero(weights[:, label])
-            means[here, label], variances[here, label] = law(at[here])
+            here = weights[:, label] != 0.0
+            mean, variance = law(at[here]) if solved is None else (part[here] for part in solved[label][:2])
+            means[here, label], variances[here, label] = mean, variance
         return weights, means + (trend(at) @ self.beta)[:, None], variances, self.weights.given.noise_at(at)
+
+    def middles(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights and means of :meth:`parts`: without variances there are no triangular systems to solve."""
+        weights = self.weights(at)
+        means = np.zeros(weights.shape)
+        for label, law in self.surfaces.items():
+            here = weights[:, label] != 0.0
+            means[here, label] = law.mean(at[here])
+        return weights, means + (trend(at) @ self.beta)[:, None]
 
     def slopes(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradients of the means and variances of the surfaces, trend included, shapes (m, K + 1, d)."""

@@ -98,7 +98,8 @@ def anticipate(
     with_both = lengthened(with_failed, pending)
     ahead = []
     for given in draws:
-        known = assume(given, with_failed, np.full(failed.shape[0], np.percentile(given.data.y, 16.0)))
+        poor = np.percentile(given.data.y, 16.0) if failed.size else 0.0
+        known = assume(given, with_failed, np.full(failed.shape[0], poor))
         if not pending.size:
             rewards = np.empty(0)
         elif believed:
@@ -185,7 +186,7 @@ def suggest(
         mean = MeanObjective.of(ahead, aim)
         good = promising(x, mean, space)
         if acquisition == "kg":
-            gain = KnowledgeGradient.of(rng, space, mean, np.vstack((ahead[0].data.x, good)))
+            gain = KnowledgeGradient.of(rng, space, mean, ahead[0].data.x, good)
             score = inwards(rng, per_cost(gain, price), space, mean.laws)
             return pick(rng, score, space, good, FAR, NEAR_TO_LEARN, mattering(ahead))
         improvement = LogImprovement.of(mean.laws, ahead[0].data.x)

@@ -67,7 +67,7 @@ def left_unknown(laws: Sequence[ObjectiveLaw], at: FloatArray) -> float:
     """
     shares = []
     for law in laws:
-        told = sum(lesson.chance * lesson.here**2 for lesson in lessons(law, at, at[:1])[2])
+        told = sum(lesson.chance * lesson.here**2 for lesson in lessons(law, at, at.shape[0])[1])
         shares.append(1.0 - np.minimum(told / law(at)[1], 1.0))
     return float(np.mean(shares))
 

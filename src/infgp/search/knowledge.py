@@ -66,20 +66,31 @@ class KnowledgeGradient:
 
     @classmethod
     def of(
-        cls, rng: np.random.Generator, space: Space, mean: MeanObjective, evaluated: FloatArray
+        cls, rng: np.random.Generator, space: Space, mean: MeanObjective, evaluated: FloatArray, good: FloatArray
     ) -> KnowledgeGradient:
-        """The gain over the best of some of the inputs `evaluated`, shape (n, d), and of some points of the space."""
-        distinct = np.unique(evaluated, axis=0)
-        best = distinct[np.argsort(-mean(distinct), kind="stable")[:KNOWN]]
+        """The gain over the best of some inputs, shapes (n, d) and (k, d), and of some points of the space.
+
+        Those of the `good` inputs that are not among those `evaluated` count, too.
+        """
+        beyond = good[~(good[:, None] == evaluated).all(axis=2).any(axis=1)]
+        points, value = np.concatenate((evaluated, beyond)), mean(evaluated)
+        if beyond.size:
+            value = np.concatenate((value, mean(beyond)))
+        distinct, first = np.unique(points, axis=0, return_index=True)
+        best = distinct[np.argsort(-value[first], kind="stable")[:KNOWN]]
         return cls(mean.laws, np.vstack((best, space.sobol(rng, UNKNOWN))))
 
     def __call__(self, at: FloatArray) -> FloatArray:
         """Values at the rows of `at`, shape (m,)."""
-        return np.asarray(np.mean([self._log_gain(law, at) for law in self.laws], axis=0))
+        points = np.concatenate((at, self.others))
+        return np.asarray(np.mean([self._log_gain(law, points, at.shape[0]) for law in self.laws], axis=0))
 
-    def _log_gain(self, law: ObjectiveLaw, at: FloatArray) -> FloatArray:
-        here, there, learned = lessons(law, at, self.others)
-        best, gain = int(np.argmax(there)), np.zeros(at.shape[0])
+    @staticmethod
+    def _log_gain(law: ObjectiveLaw, points: FloatArray, m: int) -> FloatArray:
+        """For one state, and for the first `m` points; the others are those among which the best one is sought."""
+        value, learned = lessons(law, points, m)
+        here, there = value[:m], value[m:]
+        best, gain = int(np.argmax(there)), np.zeros(m)
         for lesson in learned:
             # Of the point itself and the best other point, the gain is exact however small; of all, by quadrature.
             apart = np.maximum(np.abs(lesson.here - lesson.there[:, best]), LEAST_CHANGE)

@@ -193,7 +193,7 @@ class Learner:
         if chain is not None and chain.n == n and not again:
             return Learned(series, chain, replace(model, warps=chain.warps), tempered)
         scale = RewardScale.fit(series.y)
-        data = standard_data(series, scale)
+        data = every = standard_data(series, scale)
         if tempered:
             model = replace(model, warps=grid(data.y, resolve_good=not series.bounded))
         fresh = chain is None or not 1.0 / UNIT_JUMP < chain.scale.scale / scale.scale < UNIT_JUMP
@@ -217,8 +217,11 @@ class Learner:
             if fresh:
                 raise
             return self.learn(rng, series, None, effort, keep)  # where the chain was may no longer be a place to start
-        found = WarmChain(draws.states, n, scale, model.warps, rows, seed, series.aside)
-        return Learned(series, found, model, tempered)
+        learned = Learned(
+            series, WarmChain(draws.states, n, scale, model.warps, rows, seed, series.aside), model, tempered
+        )
+        vars(learned).update(every=every)  # with what has been found of the inputs
+        return learned
 
     def _selected(
         self,

@@ -118,13 +118,14 @@ def suggest_feasible(
         return pick(rng, per_cost(feasibility, price), space, best_of(x, known[: x.shape[0]]), FAR, NEAR)
     believed = acquisition == "kg"
     mean = MeanObjective.of(anticipate(rng, learned.draws, pending, learned.series.failed, believed), aim)
-    good = promising(inputs[allowed], mean, space)
+    tried = inputs[allowed]
+    good = promising(tried, mean, space)
     score: LogImprovement | KnowledgeGradient
     if acquisition == "kg":
-        gain = KnowledgeGradient.of(rng, space, mean, np.vstack((inputs[allowed], good)))
+        gain = KnowledgeGradient.of(rng, space, mean, tried, good)
         score = replace(gain, others=gain.others[feasibility(gain.others) >= LIKELY])
     else:
-        score = LogImprovement.of(mean.laws, inputs[allowed])
+        score = LogImprovement.of(mean.laws, tried)
     weight = mattering([given for number, _ in (objective, *constraints) for given in number.draws])
     return pick(rng, per_cost(lambda at: score(at) + feasibility(at), price), space, good, FAR, NEAR, weight)
 

@@ -23,6 +23,7 @@ from infgp.sample.compiled.chain import (
     PriorNumbers,
     Setting,
     group_order,
+    grouped,
     groups_of,
     relabel,
     residual,
@@ -30,7 +31,7 @@ from infgp.sample.compiled.chain import (
 from infgp.sample.compiled.densities import blocks_log_evidence, fill_blocks, fill_covariance
 from infgp.sample.compiled.inverses import drift, gather, scatter, seat
 from infgp.sample.compiled.labels import label_sweep
-from infgp.sample.compiled.scales import draw_scales, lines_of, redraw_grades, step_log_prior
+from infgp.sample.compiled.scales import draw_scales, lines_of, redraw_grades, scales_log_prior, step_log_prior
 from infgp.sample.compiled.splits import reallocate, split_or_merge
 from infgp.sample.compiled.trend import draw_trend
 
@@ -53,6 +54,7 @@ __all__ = [
     "fill_covariance",
     "gather",
     "group_order",
+    "grouped",
     "groups_of",
     "label_sweep",
     "lines_of",
@@ -60,6 +62,7 @@ __all__ = [
     "redraw_grades",
     "relabel",
     "residual",
+    "scales_log_prior",
     "scatter",
     "seat",
     "split_or_merge",

@@ -76,8 +76,13 @@ class Groups(NamedTuple):
 
 def groups_of(setting: Setting, chain: MutableState) -> Groups:
     """The groups of a chain's labels."""
-    order, starts = group_order(chain.labels)
-    return Groups(order, starts, setting.x[order], setting.h[order], setting.y[order], setting.noise[order])
+    return grouped(chain.labels, setting.x, setting.h, setting.y, setting.noise)
+
+
+def grouped(labels: Any, x: Any, h: Any, y: Any, noise: Any) -> Groups:
+    """The groups of some labels."""
+    order, starts = group_order(labels)
+    return Groups(order, starts, x[order], h[order], y[order], noise[order])
 
 
 @jit()

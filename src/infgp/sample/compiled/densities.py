@@ -174,14 +174,18 @@ def fill_lower(kernel: int, rougher: float, x: Any, phi: Any, sigma2: float, out
             for j in range(i):
                 gap = at - z[k, j]
                 row[j] += gap * gap
-        for j in range(i):
-            factor[j] = sigma2
-            if kernel == 1:
+        # A loop for each kernel: the compiler does not vectorise one loop that asks which kernel it is.
+        if kernel == 0:
+            for j in range(i):
+                factor[j] = sigma2
+        elif kernel == 1:
+            for j in range(i):
                 row[j] = math.sqrt(row[j])
-                factor[j] *= 1.0 + row[j] + row[j] * row[j] / 3.0
-            elif kernel == 2:
+                factor[j] = sigma2 * (1.0 + row[j] + row[j] * row[j] / 3.0)
+        else:
+            for j in range(i):
                 row[j] = math.sqrt(row[j])
-                factor[j] *= 1.0 + row[j]
+                factor[j] = sigma2 * (1.0 + row[j])
         decay(row, i, scratch)
         for j in range(i):
             row[j] *= factor[j]

@@ -194,18 +194,15 @@ def redraw_grades(
     """
     grades = setting.grades.size
     rough, first, order, starts = min(grades, FLAT), min(step, 0), groups.order, groups.starts
-    levels = rough + abs(step)
-    r, flat = residual(groups.y, groups.h, chain.beta), np.arange(grades) >= FLAT
-    some_flat = bool(flat.any())
-    log_p = levels_log_evidence(
-        setting.kernel, setting.shape, groups, r, chain.phi, chain.scales, first, levels, some_flat
+    levels, sizes = rough + abs(step), np.diff(starts)
+    r, most = residual(groups.y, groups.h, chain.beta), setting.most if grades > FLAT else 0
+    log_p = levels_log_evidence(setting.kernel, setting.shape, groups, r, chain.phi, chain.scales, first, levels, most)
+    log_p[sizes > most, levels] = -np.inf
+    flat, log_prior = log_p[:, levels : levels + grades - rough], np.log(setting.grades)
+    here, there = (
+        log_prior + np.concatenate((log_p[:, shift - first : shift - first + rough], flat), axis=1)
+        for shift in (0, step)
     )
-    log_prior = np.array([math.log(chance) for chance in setting.grades.tolist()])
-    column = np.arange(grades) - first  # in log_p, of each grade; the last column of log_p is that of flat surfaces
-    here = log_prior + log_p[:, np.where(flat, levels, column)]
-    there = log_prior + log_p[:, np.where(flat, levels, column + step)]
-    for log_chance in (here, there):
-        log_chance[np.ix_(np.diff(starts) > setting.most, flat)] = -np.inf
     for before, after in zip(here, there, strict=True):
         change += log_total(after) - log_total(before)
     accepted = step != 0 and threshold < change
@@ -214,27 +211,27 @@ def redraw_grades(
         chain.phi[:] *= ROUGHER ** (2.0 * step)
     present = chain.grade[order[starts[:-1]]].tolist()
     chosen = [pick(row, grades, u, g) for row, u, g in zip(here, uniforms.tolist(), present, strict=True)]
-    chain.grade[order] = np.repeat(chosen, np.diff(starts))
+    chain.grade[order] = np.repeat(chosen, sizes)
     return accepted
 
 
 @jit()
 def levels_log_evidence(
-    kernel: int, shape: float, groups: Any, r: Any, phi: Any, scales: Any, first: int, count: int, flat: bool
+    kernel: int, shape: float, groups: Any, r: Any, phi: Any, scales: Any, first: int, count: int, most: int
 ) -> Any:
     """Log evidence of each surface with the shared length-scales divided by ROUGHER to the power `first`, first + 1, …
 
-    Shape (surfaces, count + 1), where the last column is for flat surfaces, if there may be any (`flat`). 0 for a
-    surface of one observation, whose evidence does not depend on the grade, less what all grades have in common.
+    Shape (surfaces, count + 1), where the last column is for flat surfaces, which have at most `most` observations. 0
+    for a surface of one observation, whose evidence does not depend on the grade, less what all grades have in common.
     """
-    x, noise, starts, columns = groups.x, groups.noise, groups.starts, count + flat
+    x, noise, starts = groups.x, groups.noise, groups.starts
     out = np.zeros((starts.size - 1, count + 1))
     for group in range(starts.size - 1):
         lo, m = starts[group], starts[group + 1] - starts[group]
         if m == 1:
             continue
         cov, factor, u = np.empty((m, m)), np.empty((m, m)), np.empty(m)
-        for level in range(columns):
+        for level in range(count + (m <= most)):
             rougher = ROUGHER ** (first + level) if level < count else 0.0
             fill_lower(kernel, rougher, x[lo : lo + m], phi, scales[0], cov)
             log_det = factorise(cov, 1.0, scales[1], noise[lo : lo + m], factor)

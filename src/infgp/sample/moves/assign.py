@@ -49,7 +49,7 @@ def assign(rng: np.random.Generator, state: State, data: Data, model: Model) -> 
     visits, uniforms = rng.permutation(n), rng.random(n)
     fresh = grades_from_prior(rng, model.grades, n)
     r = data.y - data.h @ state.beta
-    prior, kernel = np.empty((len(model.grades), n, n)), KERNEL_CODE[model.at(state).kernel]
+    prior, kernel = np.empty((len(model.grades), n, n)), KERNEL_CODE[model.kernel_of(state)]
     for g in np.union1d(state.observed_grades, fresh):
         compiled.fill_covariance(kernel, g, data.x, state.phi[0], float(state.sigma2[0]), prior[g])
     limit = DRIFT_LIMIT * float(np.max(np.abs(r)))

@@ -36,7 +36,7 @@ def changed(
         state.observed_grades,
     )
     setting = compiled.Setting(
-        kernel=KERNEL_CODE[model.at(state).kernel],
+        kernel=KERNEL_CODE[model.kernel_of(state)],
         x=data.x,
         h=data.h,
         y=data.y,

@@ -22,13 +22,13 @@ from dataclasses import replace
 import numpy as np
 
 from infgp.core.kernels import KERNELS, LEARNED, log_ell_from_phi
+from infgp.core.linalg import FloatArray
 from infgp.core.model import Data, Model
 from infgp.core.priors import Fixed
 from infgp.core.state import State
-from infgp.core.surface import log_likelihood
-from infgp.errors import NumericalError
+from infgp.sample import compiled
 from infgp.sample.moves import Deeds
-from infgp.sample.moves.collapsed import CONDITION_LIMIT
+from infgp.sample.moves.collapsed import prior_numbers
 
 #: By how much longer the length-scales of each kernel are than those of the smoothest, in units of log ℓ.
 LONGER = (0.0, 0.4, 0.8)
@@ -61,18 +61,23 @@ def draw_kernel(rng: np.random.Generator, state: State, data: Data, model: Model
         proposed = replace(proposed, phi=state.phi * math.exp(-2.0 * (longer + LONGER[new] - LONGER[old])))
     if not isinstance(p.sigma2, Fixed):
         proposed = replace(proposed, sigma2=state.sigma2 * math.exp(larger + LARGER[new] - LARGER[old]))
-    accepted = False
-    if data.y.size * proposed.sigma2[0] <= CONDITION_LIMIT * proposed.tau2[0]:
-        try:
-            accepted = threshold < _log_density(proposed, data, model) - _log_density(state, data, model)
-        except NumericalError:  # a covariance that cannot be factorised has no mass
-            accepted = False
+    data, priors = data.seen(state, model), prior_numbers(model, data)
+    groups = compiled.grouped(state.labels, data.x, data.h, data.y, data.noise)
+    there, here = (_log_density(one, groups, priors, model) for one in (proposed, state))
+    accepted = threshold < there - here  # not where a density is not a number
     return proposed if accepted else state, {"change of the kernel": (1, int(accepted))}
 
 
-def _log_density(state: State, data: Data, model: Model) -> float:
-    """Log density of rewards, kernel, length-scales and variance, in log ℓ and log σ², up to a constant."""
-    p = model.priors
-    log_ell = log_ell_from_phi(state.phi if model.ard else state.phi[:, :1])
-    own = p.lengthscale.logpdf(log_ell) + p.sigma2.logpdf(state.sigma2) + math.log(float(state.sigma2[0]))
-    return log_likelihood(state, data, model) + math.log(model.kernel_chances[state.kernel]) + float(own)
+def _log_density(state: State, groups: compiled.Groups, priors: compiled.PriorNumbers, model: Model) -> float:
+    """Log density of rewards, kernel, length-scales and variances, in log ℓ, log σ² and log τ², up to a constant."""
+    sigma2, tau2, phi = float(state.sigma2[0]), float(state.tau2[0]), state.phi[0]
+    log_ell = log_ell_from_phi(phi[: priors.lengthscales])
+    theta: FloatArray = np.concatenate(((math.log(sigma2), math.log(tau2)), log_ell))
+    own = float(compiled.scales_log_prior(theta, priors)) + math.log(model.kernel_chances[state.kernel])
+    if own == -math.inf:
+        return own
+    sizes, grade = np.diff(groups.starts), state.observed_grades[groups.order]
+    rho, r = np.empty(int(sizes @ sizes)), compiled.residual(groups.y, groups.h, state.beta)
+    compiled.fill_blocks(state.kernel, groups.x, grade, groups.starts, phi, rho)
+    evidence = compiled.blocks_log_evidence(rho, r, groups.noise, groups.starts, sigma2, tau2, model.scale_shape)
+    return float(own + evidence)
