@@ -33,6 +33,9 @@ KNOWN = 24
 UNKNOWN = 64
 #: Least change of an objective that counts, in standard units.
 LEAST_CHANGE = 1e-12
+#: Gain that is added to every other one, in standard units. Where a state is sure that there is nothing to gain, the
+#: logarithms of its gains differ by hundreds, and the mean over states would follow that state alone.
+NOTHING = 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +94,14 @@ class KnowledgeGradient:
         value, learned = lessons(law, points, m)
         here, there = value[:m], value[m:]
         best, gain = int(np.argmax(there)), np.zeros(m)
+        above = there - there[best]  # differences: rounding of the objective itself would pass for a gain
         for lesson in learned:
             # Of the point itself and the best other point, the gain is exact however small; of all, by quadrature.
             apart = np.maximum(np.abs(lesson.here - lesson.there[:, best]), LEAST_CHANGE)
             alone = apart * np.exp(log_h((here - there[best]) / apart))
-            rise = expected_best(here, lesson.here, there, lesson.there, NODES, WEIGHTS) - there[best]
+            rise = expected_best(here - there[best], lesson.here, above, lesson.there, NODES, WEIGHTS)
             gain += lesson.chance * np.maximum(alone, rise)
-        return np.log(np.maximum(gain, np.finfo(float).tiny))
+        return np.log(gain + NOTHING)
 
 
 @jit(fastmath={"nnan", "nsz"})
