@@ -8,7 +8,14 @@ import sys
 import pytest
 
 import infgp
-from infgp.habits import ARGUMENTS, ATTRIBUTES, RESULT_ATTRIBUTES
+from infgp.habits import (
+    ARGUMENTS,
+    ATTRIBUTES,
+    REGRESSOR_ARGUMENTS,
+    RESULT_ATTRIBUTES,
+    SAMPLER_ARGUMENTS,
+    SEARCH_ARGUMENTS,
+)
 
 SPACE = {"x": infgp.Float(0.0, 1.0)}
 
@@ -43,6 +50,42 @@ def test_other_names_are_missing_as_ever():
 def test_arguments_of_other_libraries(name):
     with pytest.raises(infgp.InvalidInputError, match=f"no argument '{name}'; use "):
         infgp.minimize(lambda x: x, SPACE, 3, **{name: 1})
+
+
+@pytest.mark.parametrize("name", sorted(ARGUMENTS))
+def test_a_missing_budget_does_not_hide_the_name(name):
+    """Whoever writes n_trials=50 writes no budget."""
+    with pytest.raises(infgp.InvalidInputError, match=f"no argument '{name}'; use "):
+        infgp.maximize(lambda x: x, SPACE, **{name: 50})
+
+
+@pytest.mark.parametrize(
+    ("make", "whose", "habits"),
+    [
+        (lambda **given: infgp.Optimizer(SPACE, **given), "infgp.Optimizer", SEARCH_ARGUMENTS),
+        (infgp.optuna.InfGPSampler, "InfGPSampler", SAMPLER_ARGUMENTS),
+        (infgp.InfiniteGP, "infgp.InfiniteGP", REGRESSOR_ARGUMENTS),
+    ],
+    ids=["Optimizer", "InfGPSampler", "InfiniteGP"],
+)
+def test_arguments_of_other_classes(make, whose, habits):
+    for name, meant in habits.items():
+        with pytest.raises(infgp.InvalidInputError) as caught:
+            make(**{name: 1})
+        assert str(caught.value) == f"{whose} has no argument {name!r}; use {meant}."
+    with pytest.raises(infgp.InvalidInputError, match=f"{whose} has no argument 'kernal'; use kernel"):
+        make(kernal="se")
+    with pytest.raises(infgp.InvalidInputError, match=f"{whose} has no argument 'zzz'; its arguments are "):
+        make(zzz=1)
+
+
+def test_arguments_are_listed_once():
+    with pytest.raises(infgp.InvalidInputError) as caught:
+        infgp.maximize(lambda x: x, SPACE, 3, zzz=1)
+    listed = str(caught.value).partition("its arguments are ")[2].rstrip(".").split(", ")
+    assert len(listed) == len(set(listed))
+    with pytest.raises(infgp.InvalidInputError, match=r"no argument 'minimize'; use infgp\.minimize\."):
+        infgp.maximize(lambda x: x, SPACE, 3, minimize=True)
 
 
 def test_hints_name_what_exists():

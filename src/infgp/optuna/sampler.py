@@ -21,10 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from infgp.arguments import answers_names
 from infgp.core.forks import renew_after_fork
 from infgp.core.options import EXACT_UP_TO
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_int, extra
+from infgp.habits import SAMPLER_ARGUMENTS
 from infgp.optuna.beliefs import Beliefs
 from infgp.optuna.spaces import Distributions, given_space, outward, space_of, varying
 from infgp.optuna.trials import BEST_EXPECTED, COST, FAILED, GIVEN, NU, OFF_SURFACE, SURFACES, Memory
@@ -91,6 +93,7 @@ class InfGPSampler(Beliefs):
     True
     """
 
+    @answers_names("InfGPSampler", SAMPLER_ARGUMENTS)
     @takes_preset
     def __init__(
         self,

@@ -12,10 +12,12 @@ from typing import Any, overload
 
 import numpy as np
 
+from infgp.arguments import answers_names
 from infgp.core.linalg import one_blas_thread
 from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
 from infgp.core.priors import Priors
 from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.habits import SEARCH_ARGUMENTS
 from infgp.predict.functionals import Objective, ObjectiveLike
 from infgp.printing import html_table, text_table
 from infgp.search import printed, saved
@@ -144,6 +146,7 @@ class Optimizer(Beliefs):
     True
     """
 
+    @answers_names("infgp.Optimizer", SEARCH_ARGUMENTS)
     @takes_preset
     def __init__(
         self,
