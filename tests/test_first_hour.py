@@ -1,8 +1,11 @@
 """The mistakes of the first hour: each error says what was wrong, what was expected, and what to do."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
+import optuna
+import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -10,6 +13,7 @@ import infgp
 from infgp import Choice, Float, InfiniteGP, Int, InvalidInputError, Optimizer, maximize
 from infgp.app.cli import main
 from infgp.app.spacefile import read_space
+from infgp.optuna import InfGPSampler
 
 SPACE = {"x": Float(0.0, 1.0), "layers": Int(1, 4), "kind": Choice(["adam", "sgd"])}
 POINT = {"x": 0.5, "layers": 2, "kind": "sgd"}
@@ -34,6 +38,10 @@ def reward(value):
 
 def square(x):
     return x * x
+
+
+async def later(x):
+    return x
 
 
 #: What was done, and what the error must say of it.
@@ -119,6 +127,70 @@ MISTAKES = {
         "callbacks must be",
         "got None",
     ),
+    "a direction that is true": (lambda: Optimizer(LINE, direction=True), "'maximize' or 'minimize'", "got True"),
+    "an objective as a list": (
+        lambda: Optimizer(LINE, objective=["quantile", 0.1]),
+        "a list",
+        "write objective=('quantile', 0.1)",
+    ),
+    "a warp that is true": (lambda: Optimizer(LINE, warp=True), "'auto', 'learned', or None"),
+    "a range of integers": (lambda: Optimizer({"n": range(5)}), "write Int(0, 4)"),
+    "an array of options": (lambda: Optimizer({"x": np.array([1, 2, 4])}), "write Choice([1, 2, 4])"),
+    "a parameter as in a TOML file": (
+        lambda: Optimizer({"x": {"type": "float", "low": 0, "high": 1}}),
+        "write Float(low, high)",
+    ),
+    "several points in one tell": (lambda: tell([POINT, POINT], [1.0, 2.0]), "several points go to tell_many"),
+    "a long list as a reward": (lambda: reward(list(range(100_000))), "must be a number", "tell each of the values"),
+    "a huge integer as a reward": (lambda: reward(10**5000), "more than a float can hold"),
+    "a reward in a dict, returned": (lambda: maximize(lambda x: {"loss": x}, LINE, 3), "return one of its values"),
+    "a value of several that is missing": (
+        lambda: Optimizer(LINE, direction=["maximize"] * 2).tell({"x": 0.5}, [1.0, None]),
+        "got [1.0, None]",
+        "tell None in place of all of them",
+    ),
+    "one wrong row of many": (
+        lambda: told().tell_many([{"x": 0.1}, {"x": 0.2}, {"x": 7.0}], [1.0, 2.0, 3.0]),
+        "Point 2, counted from 0: x=7.0 is outside [0.0, 1.0]",
+    ),
+    "a column by its name": (
+        lambda: told().tell_many(pandas.DataFrame({"x": [0.1], "loss": [1.0]}), "loss"),
+        "write frame['loss']",
+    ),
+    "a row of a frame": (
+        lambda: told().tell(pandas.Series({"x": 0.5, "loss": 1.0}), 1.0),
+        "write row.to_dict() with the columns of the parameters alone",
+    ),
+    "a prediction for a frame": (
+        lambda: told(1.0).predict(pandas.DataFrame({"x": [0.1]})),
+        "write frame[['x']].to_dict('records')",
+    ),
+    "an executor that was not made": (
+        lambda: maximize(square, LINE, 5, executor=ThreadPoolExecutor),
+        "executor of concurrent.futures",
+        "such as ThreadPoolExecutor(4)",
+    ),
+    "a rule to stop that was not made": (
+        lambda: maximize(square, LINE, 5, stop=infgp.RegretBelow),
+        "such as infgp.RegretBelow(0.1)",
+    ),
+    "an asynchronous function": (lambda: maximize(later, LINE, 5), "asynchronous", "asyncio.run"),
+    "an optimizer with several objectives": (
+        lambda: maximize(square, Optimizer(LINE, direction=["maximize"] * 2), 5),
+        "infgp.maximize is for one objective, but the optimizer has 2; use ask and tell",
+    ),
+    "a number in place of a study": (lambda: InfGPSampler().recommend(3), "must be an Optuna study, but got 3"),
+    "a search space as a list": (lambda: InfGPSampler(search_space=["x"]), "mapping from names", "got ['x']"),
+    "constraints that are no function": (
+        lambda: InfGPSampler(constraints_func="w"),
+        "function of the trial",
+        "got 'w'",
+    ),
+    "a picture at a number": (
+        lambda: infgp.plot.reward_law(told(1.0, 2.0), 0.5),
+        "such as {'x': …}",
+        "got 0.5",
+    ),
 }
 
 
@@ -134,6 +206,33 @@ def test_mistakes_in_python(call, phrases):
 
 def test_there_are_forty():
     assert len(MISTAKES) >= 40
+
+
+def test_a_function_that_processes_cannot_be_sent():
+    with ProcessPoolExecutor(1) as executor, pytest.raises(Exception, match="pickle") as caught:
+        maximize(lambda x: x, LINE, 2, executor=executor)
+    assert "define it with def at the top of a module" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("answer", [None, 0.5, "w", [None]])
+def test_constraints_of_a_study_that_are_no_numbers(answer):
+    study = optuna.create_study(sampler=InfGPSampler(seed=0, constraints_func=lambda trial: answer))
+    with pytest.raises(InvalidInputError, match="constraints_func must return a sequence of numbers"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0), n_trials=1)
+
+
+def test_studies_in_which_nothing_can_be_recommended():
+    def study(objective):
+        found = optuna.create_study(sampler=InfGPSampler(seed=0))
+        found.optimize(objective, n_trials=3, catch=ZeroDivisionError)
+        return found
+
+    failed = study(lambda trial: trial.suggest_float("x", 0.0, 1.0) / 0)
+    with pytest.raises(InvalidInputError, match="3 trials failed and none has completed"):
+        failed.sampler.recommend(failed)
+    apart = study(lambda trial: trial.suggest_float(f"x{trial.number}", 0.0, 1.0))
+    with pytest.raises(InvalidInputError, match="the completed trials have no parameter in common"):
+        apart.sampler.recommend(apart)
 
 
 def test_a_function_of_another_name_gets_a_dict():

@@ -11,6 +11,8 @@ import infgp
 from infgp.habits import (
     ARGUMENTS,
     ATTRIBUTES,
+    NAMES,
+    RECOMMENDATION_ATTRIBUTES,
     REGRESSOR_ARGUMENTS,
     RESULT_ATTRIBUTES,
     SAMPLER_ARGUMENTS,
@@ -35,6 +37,20 @@ def result():
 def test_attributes_of_other_results(name, result):
     with pytest.raises(AttributeError, match=f"Result has no '{name}'; use "):
         getattr(result, name)
+
+
+@pytest.mark.parametrize("name", sorted(RECOMMENDATION_ATTRIBUTES))
+def test_attributes_of_other_recommendations(name, result):
+    with pytest.raises(AttributeError, match=f"Recommendation has no '{name}'; use "):
+        getattr(result.recommendation, name)
+    assert RECOMMENDATION_ATTRIBUTES[name] in infgp.Recommendation.__dataclass_fields__
+    assert pickle.loads(pickle.dumps(result.recommendation)) == result.recommendation
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_names_of_other_packages(name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; use infgp\\."):
+        getattr(infgp, name)
 
 
 def test_other_names_are_missing_as_ever():
@@ -99,9 +115,16 @@ def test_hints_name_what_exists():
 
 
 def test_modules_need_no_import_of_their_own():
-    code = "import infgp; print(infgp.plot.__name__, infgp.optuna.InfGPSampler.__name__)"
+    code = "import infgp; print(infgp.plot.__name__, infgp.optuna.InfGPSampler.__name__, infgp.report.write.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["infgp.plot", "InfGPSampler"]
+    assert done.stdout.split() == ["infgp.plot", "InfGPSampler", "write"]
+
+
+def test_botorch_needs_no_import_of_its_own():
+    pytest.importorskip("botorch")
+    code = "import infgp; print(infgp.botorch.InfGPModel.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["InfGPModel"]
 
 
 def test_names_at_the_top():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 #: What attributes of optimizers, studies and results of other libraries are called here.
 ATTRIBUTES = {
+    "best": "recommend(), or best_observed for the luckiest reward",
     "best_params": "recommend().point, or best_observed.point for the luckiest reward",
     "best_params_": "recommend().point, or best_observed.point for the luckiest reward",
     "best_point": "recommend().point, or best_observed.point for the luckiest reward",
@@ -28,6 +29,7 @@ ATTRIBUTES = {
 }
 #: What attributes of results of other libraries are called here.
 RESULT_ATTRIBUTES = {
+    "best": "recommendation, or best_observed for the luckiest reward",
     "best_params": "point, or best_observed.point for the luckiest reward",
     "best_point": "point, or best_observed.point for the luckiest reward",
     "best_trial": "recommendation, or best_observed for the luckiest reward",
@@ -40,6 +42,31 @@ RESULT_ATTRIBUTES = {
     "value": "recommendation.mean, or best_observed.value for the luckiest reward",
     "x": "point",
     "x_iters": "[o.point for o in result.observations]",
+}
+#: What attributes of trials and of results of other libraries are called in a recommendation.
+RECOMMENDATION_ATTRIBUTES = {
+    "best_params": "point",
+    "best_value": "mean",
+    "fun": "mean",
+    "params": "point",
+    "value": "mean",
+    "x": "point",
+}
+#: What names of other libraries, and of modules of ours, are called at the top of the package.
+NAMES = {
+    "BayesianOptimization": "infgp.Optimizer, or infgp.maximize",
+    "Bool": "infgp.Choice([True, False])",
+    "Categorical": "infgp.Choice",
+    "GaussianProcessRegressor": "infgp.InfiniteGP",
+    "InfGPModel": "infgp.botorch.InfGPModel",
+    "InfGPSampler": "infgp.optuna.InfGPSampler",
+    "Integer": "infgp.Int",
+    "LogUniform": "infgp.Float(low, high, log=True)",
+    "Real": "infgp.Float",
+    "Uniform": "infgp.Float",
+    "fmin": "infgp.minimize",
+    "gp_minimize": "infgp.minimize",
+    "optimize": "infgp.maximize or infgp.minimize",
 }
 _EXECUTOR = "executor=ThreadPoolExecutor(4), or another executor of concurrent.futures"
 #: What arguments of other libraries are called in `maximize` and `minimize`.

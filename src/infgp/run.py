@@ -260,6 +260,10 @@ def _optimizer(space: SpaceLike | Optimizer, direction: str, seed: int | None, o
         return Optimizer(space, direction, seed, **options)
     if seed is not None or options:
         raise InvalidInputError("An optimizer brings its own seed and options; leave them out, or give its space.")
+    if len(space.directions) > 1:
+        raise InvalidInputError(
+            f"infgp.{direction} is for one objective, but the optimizer has {len(space.directions)}; use ask and tell."
+        )
     if space.direction != direction:
         raise InvalidInputError(f"The optimizer was made to {space.direction}; call infgp.{space.direction} with it.")
     return space
