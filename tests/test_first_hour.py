@@ -13,6 +13,7 @@ import infgp
 from infgp import Choice, Float, InfiniteGP, Int, InvalidInputError, Optimizer, maximize
 from infgp.app.cli import main
 from infgp.app.spacefile import read_space
+from infgp.app.workers import find_function
 from infgp.optuna import InfGPSampler
 
 SPACE = {"x": Float(0.0, 1.0), "layers": Int(1, 4), "kind": Choice(["adam", "sgd"])}
@@ -276,6 +277,38 @@ def test_mistakes_in_space_files(tmp_path, content, phrases):
     with pytest.raises(InvalidInputError) as caught:
         read_space(file)
     assert [phrase for phrase in [str(file), *phrases] if phrase not in str(caught.value)] == [], caught.value
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_space_files_of_editors_on_windows(tmp_path, end):
+    file = tmp_path / "space.toml"
+    text = f'x = {{ type = "float", low = 0, high = 1 }}{end}n = {{ type = "int", low = 1, high = 4 }}{end}'
+    file.write_bytes(text.encode("utf-8-sig"))
+    assert read_space(file).names == ("x", "n")
+    file.write_bytes(text.encode("utf-16"))
+    with pytest.raises(InvalidInputError, match="is not written in UTF-8, as TOML is; save it anew"):
+        read_space(file)
+
+
+@pytest.mark.parametrize("content", ["junk", "", 'x = { type = "float" }'])
+def test_what_is_no_database_and_no_saved_search(tmp_path, capsys, content):
+    file = tmp_path / "mine.db"
+    file.write_text(content)
+    assert main(["recommend", str(file)]) == 1
+    assert "mine.db is neither a SQLite database nor a file that Optimizer.save wrote" in capsys.readouterr().err
+
+
+def test_a_saved_search_that_is_not_there(capsys):
+    assert main(["confirm", "nothing.json", "--function", "train:loss"]) == 1
+    assert "There is no file nothing.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("sqr", "did you mean 'sqrt'?"), ("qqq", "check its name"), ("pi", "")])
+def test_a_function_that_is_not_there(name, remedy):
+    with pytest.raises(InvalidInputError, match=f"The module 'math' has no function '{name}'; ") as caught:
+        find_function(f"math:{name}")
+    assert remedy in str(caught.value)
+    assert str(caught.value).endswith(("?", "."))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Every message says what was wrong, what was expected and what to do about it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -51,6 +51,14 @@ class ConvergenceWarning(UserWarning):
 LONGEST_VALUE = 200
 
 
+def written(value: object) -> str:
+    """A value as it is written, however long that is."""
+    try:
+        return repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return f"a {type(value).__name__} that is too long to be written"
+
+
 def shown(value: object) -> str:
     """A value as it is written, cut in its middle where it is long: messages are read by people.
 
@@ -59,10 +67,7 @@ def shown(value: object) -> str:
     >>> shown("0.5"), len(shown(list(range(100_000))))
     ("'0.5'", 201)
     """
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python writes
-        text = f"a {type(value).__name__} that is too long to be written"
+    text = written(value)
     half = LONGEST_VALUE // 2
     return text if len(text) <= LONGEST_VALUE else f"{text[:half]}…{text[-half:]}"
 
@@ -91,8 +96,10 @@ def check_positive(name: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def check_reward(value: object) -> float:
+def check_reward(value: object, write: Callable[[object], str] = shown) -> float:
     """A reward as a float, which may be NaN or infinite; an array of one element counts as its element.
+
+    Where it is no number, the error has it as `write` writes it: not cut where a password has to be found in it first.
 
     Examples
     --------
@@ -111,7 +118,7 @@ def check_reward(value: object) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
-            f"A reward must be a number, or None for a failed evaluation, but got {shown(value)}{_remedy(value)}."
+            f"A reward must be a number, or None for a failed evaluation, but got {write(value)}{_remedy(value)}."
         ) from None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
+import io
 import logging
 import os
 import re
@@ -139,7 +140,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="stop before --trials if no point is better than the recommended one by more than EPS, with the "
         "probability --probability",
     )
-    add("--probability", type=float, default=0.95, metavar="P", help="of --until-regret (default: 0.95)")
+    add("--probability", type=float, metavar="P", help="of --until-regret (default: 0.95)")
     add(
         "--confirm",
         type=int,
@@ -308,7 +309,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the command ``infgp``.
 
     When nobody reads what it prints any more, as after ``infgp run … | head``, it ends without a word and with the exit
-    code that a shell gives for SIGPIPE.
+    code that a shell gives for SIGPIPE. Characters that the output's encoding lacks are printed as question marks.
 
     Examples
     --------
@@ -317,15 +318,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ...
     SystemExit: 0
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             code = _act(arguments)
         finally:  # also after --help, which exits
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it may be closed
+                sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is not written yet has a place to go
+        _drop_output()
         return UNREAD
+    except KeyboardInterrupt:
+        print("infgp: Stopped.", file=sys.stderr)
+        return 130
+    except OSError as error:  # such as a full disk
+        _drop_output()
+        place = "" if error.filename is None else f"{error.filename}: "
+        print(f"infgp: {place}{error.strerror or type(error).__name__}", file=sys.stderr)
+        return 1
     return code
+
+
+def _drop_output() -> None:
+    """Give what is not written yet a place to go."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> Parser:
@@ -340,10 +358,12 @@ def _parser() -> Parser:
     def command(name: str, summary: str, **texts: Any) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, **texts)
 
-    demo = command("demo", "optimize a function whose rewards have outliers, with one GP and with the ∞-GP")
-    demo.add_argument("--out", help="picture to write (default: infgp-demo.png, if infgp[plot] is there)")
-    demo.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
-    demo.add_argument("--budget", type=int, default=50, help="evaluations for each (default: %(default)s)")
+    summary = "optimize a function whose rewards have outliers, with one GP and with the ∞-GP"
+    demo = command("demo", summary, description=f"{summary[0].upper()}{summary[1:]}; say what each recommends.")
+    place = "picture to write (default: infgp-demo.png, if infgp[plot] is there)"
+    demo.add_argument("--out", metavar="FILE", help=place)
+    demo.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
+    demo.add_argument("--budget", type=int, default=50, metavar="N", help="evaluations for each (default: %(default)s)")
     summary = "optimize a function of yours; stored as it happens, on any number of machines"
     add_run(command("run", summary, description=RUN_HELP, epilog=RUN_EXAMPLES, **as_written))
     summary = "evaluate the best points of a finished study again, to find out which is best"

@@ -112,7 +112,7 @@ def _so_far(trials: Sequence[FrozenTrial]) -> str:
 
 def _cells(trial: FrozenTrial) -> tuple[str, str, str]:
     state = trial.state.name.lower()
-    value = f"{trial.value:.6g}" if state == "complete" else state
+    value = f"{trial.value:.6g}" if state == "complete" else state.replace("fail", "failed")
     off = trial.user_attrs.get(OFF_SURFACE)
     items = trial.params.items()
     point = ", ".join(f"{k}={v:.5g}" if isinstance(v, float) else f"{k}={v}" for k, v in items)

@@ -168,7 +168,7 @@ def optimizer_of(thing: Any) -> Optimizer:
     if is_study(thing):
         found: Optimizer = sampler_of(thing).optimizer(thing)
         return found
-    raise InvalidInputError(f"What is shown is that of an Optimizer, a Result or an Optuna study, but got {shown(thing)}.")
+    raise InvalidInputError(f"A picture is of an Optimizer, a Result or an Optuna study, but got {shown(thing)}.")
 
 
 def is_study(thing: Any) -> bool:
