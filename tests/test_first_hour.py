@@ -45,6 +45,10 @@ async def later(x):
     return x
 
 
+def one_by_one(x):
+    yield x
+
+
 #: What was done, and what the error must say of it.
 MISTAKES = {
     "bounds in the wrong order": (lambda: Float(1.0, 0.0), "Float(low=1.0, high=0.0", "low < high"),
@@ -176,6 +180,7 @@ MISTAKES = {
         "such as infgp.RegretBelow(0.1)",
     ),
     "an asynchronous function": (lambda: maximize(later, LINE, 5), "asynchronous", "asyncio.run"),
+    "a generator": (lambda: maximize(one_by_one, LINE, 5), "a generator", "return in the place of yield"),
     "an optimizer with several objectives": (
         lambda: maximize(square, Optimizer(LINE, direction=["maximize"] * 2), 5),
         "infgp.maximize is for one objective, but the optimizer has 2; use ask and tell",
@@ -345,6 +350,11 @@ def test_mistakes_with_the_estimator(call, error, phrase):
     ("arguments", "phrase"),
     [
         (["run", "train:loss", "--space", "space.toml", "--trails", "5"], "perhaps --trials was meant"),
+        (
+            ["run", "train:loss", "--space", "space.toml", "--trials", "5", "--maximize"],
+            "maximizing is the default, and no option",
+        ),
+        (["run", "train:loss", "--space", "space.toml", "--n-trials", "5"], "--trials is meant"),
         (["optimize"], "choose from"),
         (["run", "train:loss", "--trials", "5"], "--space"),
         (["run", "train:loss", "--space", "s.toml", "--trials", "many"], "--trials: invalid int value"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -58,10 +57,6 @@ class Terms:
         self._check_costs(optimizer.setup.strategy.per_cost)
         if not callable(self.f):
             raise InvalidInputError(f"f must be a function of the parameters, but got {shown(self.f)}.")
-        if inspect.iscoroutinefunction(self.f):
-            raise InvalidInputError(
-                "f must return a number, but is an asynchronous function; give a function that calls it by asyncio.run."
-            )
         if self.stop is not None:
             check_rule(self.stop)
         too_many = check_int("confirm", self.confirm, 0) > self.budget

@@ -100,6 +100,9 @@ def array(x, y):
 def failing(x, y):
     return None
 
+def endless(x, y):
+    return float("inf")
+
 def long_winded(x, y):
     return "S3cret" * 1_000_000
 """
@@ -445,7 +448,10 @@ def test_an_array_of_one_element_is_a_number(capsys):
 
 @pytest.mark.parametrize(
     ("function", "more", "why"),
-    [("failing", [], "the function returned None or NaN"), ("raising", ["--keep-going"], "RuntimeError: no luck")],
+    [
+        ("failing", [], "the function returned None, NaN or an infinite number"),
+        ("raising", ["--keep-going"], "RuntimeError: no luck"),
+    ],
 )
 def test_a_function_that_always_fails(capsys, function, more, why):
     err = failure(capsys, *command(function, 3, *more))

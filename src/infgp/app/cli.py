@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import io
 import logging
 import os
@@ -13,10 +12,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from infgp.app import report as asking
 from infgp.app.objective import NO_PRESET
+from infgp.app.parser import Parser
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, require
@@ -180,43 +180,6 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     )
     add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
     add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors repeat no argument: what was put in the wrong place may be a password."""
-
-    _given: Sequence[str] = ()
-
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def] # noqa: D102
-        self._given = list(sys.argv[1:] if args is None else args)
-        return super().parse_known_args(args, namespace)
-
-    def error(self, message: str) -> NoReturn:
-        """Print what is wrong and exit."""
-        if message.startswith("unrecognized arguments"):
-            message = f"some arguments are not known{self._guess()}"
-        if message.startswith("the following arguments are required"):
-            message += self._guess()
-        parts = {part for text in self._given for part in (text, text.partition("=")[2], text[2:])}
-        for part in sorted(parts - {"", *self._options()}, key=len, reverse=True):
-            message = re.sub(rf"(?<![\w-]){re.escape(part)}(?![\w-])", "…", message)
-        super().error(f"{message}; see {self.prog} --help")
-
-    def _options(self) -> list[str]:
-        """Names of all options and commands, those of commands included."""
-        names = [name for name in self._option_string_actions if name.startswith("--")]
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                names += [*action.choices, *(name for parser in action.choices.values() for name in parser._options())]
-        return names
-
-    def _guess(self) -> str:
-        """Known options that were perhaps meant by unknown ones."""
-        known = [name for name in self._options() if name.startswith("--")]
-        given = [text.partition("=")[0] for text in self._given if text.startswith("--")]
-        unknown = [name for name in given if not any(option.startswith(name) for option in known)]
-        meant = {found for name in unknown for found in difflib.get_close_matches(name, known, 1)}
-        return f" (perhaps {' and '.join(sorted(meant))} was meant)" if meant else ""
 
 
 #: What a storage URL looks like, well written or not; no path and no name of a study does.
