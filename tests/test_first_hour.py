@@ -214,6 +214,17 @@ def test_there_are_forty():
     assert len(MISTAKES) >= 40
 
 
+def test_tensors_of_pytorch():
+    torch = pytest.importorskip("torch")
+    two = Optimizer(LINE, direction=["maximize"] * 2)
+    for call in (lambda: two.tell({"x": 0.5}, torch.ones(2)), lambda: reward(torch.ones(2))):
+        with pytest.raises(InvalidInputError, match="give numbers, by its method tolist"):
+            call()
+    with pytest.raises(InvalidInputError, match="an array of NumPy with a row for each point goes to tell_many"):
+        told().tell_many(torch.zeros(2, 1), torch.zeros(2))
+    assert told(torch.tensor(1.0)).best_observed.value == 1.0
+
+
 def test_a_function_that_processes_cannot_be_sent():
     with ProcessPoolExecutor(1) as executor, pytest.raises(Exception, match="pickle") as caught:
         maximize(lambda x: x, LINE, 2, executor=executor)

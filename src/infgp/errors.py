@@ -128,6 +128,8 @@ def _remedy(value: object) -> str:
         return "; write 1.0 or 0.0"
     if isinstance(value, Mapping):
         return "; return one of its values"
+    if hasattr(value, "tolist"):  # a tensor of PyTorch, or an array of another library
+        return "; give numbers, by its method tolist"
     return ", which is more than a float can hold" if isinstance(value, int) else ""
 
 

@@ -367,6 +367,8 @@ def _as_point(point: object) -> str:
     """What to do about a point that is a row of a pandas frame, or a list of points."""
     if hasattr(point, "to_dict"):
         return "; write row.to_dict() with the columns of the parameters alone"
+    if hasattr(point, "tolist"):
+        return "; an array of NumPy with a row for each point goes to tell_many"
     several = isinstance(point, list | tuple) and bool(point) and isinstance(point[0], Mapping)
     return "; several points go to tell_many" if several else ""
 

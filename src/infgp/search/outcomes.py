@@ -233,6 +233,8 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
         remedy = (
             "; tell each of the values by itself, or their mean, or make the optimizer with a direction for each"
             if not single and count == 1
+            else "; give numbers, by its method tolist"
+            if single and hasattr(value, "tolist")
             else ""
         )
         raise InvalidInputError(
