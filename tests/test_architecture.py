@@ -42,7 +42,7 @@ def test_no_import_cycle():
 
 #: From the ground up: a module imports from its own layer or from those before it.
 LAYERS = (
-    {"errors", "habits", "printing", "progress"},
+    {"errors", "habits", "arguments", "printing", "progress"},
     {"core"},
     {"parameterbase", "parameters", "space", "calling", "sample"},
     {"predict"},

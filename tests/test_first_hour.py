@@ -1,8 +1,11 @@
 """The mistakes of the first hour: each error says what was wrong, what was expected, and what to do."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
+import optuna
+import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -10,6 +13,8 @@ import infgp
 from infgp import Choice, Float, InfiniteGP, Int, InvalidInputError, Optimizer, maximize
 from infgp.app.cli import main
 from infgp.app.spacefile import read_space
+from infgp.app.workers import find_function
+from infgp.optuna import InfGPSampler
 
 SPACE = {"x": Float(0.0, 1.0), "layers": Int(1, 4), "kind": Choice(["adam", "sgd"])}
 POINT = {"x": 0.5, "layers": 2, "kind": "sgd"}
@@ -34,6 +39,14 @@ def reward(value):
 
 def square(x):
     return x * x
+
+
+async def later(x):
+    return x
+
+
+def one_by_one(x):
+    yield x
 
 
 #: What was done, and what the error must say of it.
@@ -119,6 +132,71 @@ MISTAKES = {
         "callbacks must be",
         "got None",
     ),
+    "a direction that is true": (lambda: Optimizer(LINE, direction=True), "'maximize' or 'minimize'", "got True"),
+    "an objective as a list": (
+        lambda: Optimizer(LINE, objective=["quantile", 0.1]),
+        "a list",
+        "write objective=('quantile', 0.1)",
+    ),
+    "a warp that is true": (lambda: Optimizer(LINE, warp=True), "'auto', 'learned', or None"),
+    "a range of integers": (lambda: Optimizer({"n": range(5)}), "write Int(0, 4)"),
+    "an array of options": (lambda: Optimizer({"x": np.array([1, 2, 4])}), "write Choice([1, 2, 4])"),
+    "a parameter as in a TOML file": (
+        lambda: Optimizer({"x": {"type": "float", "low": 0, "high": 1}}),
+        "write Float(low, high)",
+    ),
+    "several points in one tell": (lambda: tell([POINT, POINT], [1.0, 2.0]), "several points go to tell_many"),
+    "a long list as a reward": (lambda: reward(list(range(100_000))), "must be a number", "tell each of the values"),
+    "a huge integer as a reward": (lambda: reward(10**5000), "more than a float can hold"),
+    "a reward in a dict, returned": (lambda: maximize(lambda x: {"loss": x}, LINE, 3), "return one of its values"),
+    "a value of several that is missing": (
+        lambda: Optimizer(LINE, direction=["maximize"] * 2).tell({"x": 0.5}, [1.0, None]),
+        "got [1.0, None]",
+        "tell None in place of all of them",
+    ),
+    "one wrong row of many": (
+        lambda: told().tell_many([{"x": 0.1}, {"x": 0.2}, {"x": 7.0}], [1.0, 2.0, 3.0]),
+        "Point 2, counted from 0: x=7.0 is outside [0.0, 1.0]",
+    ),
+    "a column by its name": (
+        lambda: told().tell_many(pandas.DataFrame({"x": [0.1], "loss": [1.0]}), "loss"),
+        "write frame['loss']",
+    ),
+    "a row of a frame": (
+        lambda: told().tell(pandas.Series({"x": 0.5, "loss": 1.0}), 1.0),
+        "write row.to_dict() with the columns of the parameters alone",
+    ),
+    "a prediction for a frame": (
+        lambda: told(1.0).predict(pandas.DataFrame({"x": [0.1]})),
+        "write frame[['x']].to_dict('records')",
+    ),
+    "an executor that was not made": (
+        lambda: maximize(square, LINE, 5, executor=ThreadPoolExecutor),
+        "executor of concurrent.futures",
+        "such as ThreadPoolExecutor(4)",
+    ),
+    "a rule to stop that was not made": (
+        lambda: maximize(square, LINE, 5, stop=infgp.RegretBelow),
+        "such as infgp.RegretBelow(0.1)",
+    ),
+    "an asynchronous function": (lambda: maximize(later, LINE, 5), "asynchronous", "asyncio.run"),
+    "a generator": (lambda: maximize(one_by_one, LINE, 5), "a generator", "return in the place of yield"),
+    "an optimizer with several objectives": (
+        lambda: maximize(square, Optimizer(LINE, direction=["maximize"] * 2), 5),
+        "infgp.maximize is for one objective, but the optimizer has 2; use ask and tell",
+    ),
+    "a number in place of a study": (lambda: InfGPSampler().recommend(3), "must be an Optuna study, but got 3"),
+    "a search space as a list": (lambda: InfGPSampler(search_space=["x"]), "mapping from names", "got ['x']"),
+    "constraints that are no function": (
+        lambda: InfGPSampler(constraints_func="w"),
+        "function of the trial",
+        "got 'w'",
+    ),
+    "a picture at a number": (
+        lambda: infgp.plot.reward_law(told(1.0, 2.0), 0.5),
+        "such as {'x': …}",
+        "got 0.5",
+    ),
 }
 
 
@@ -134,6 +212,44 @@ def test_mistakes_in_python(call, phrases):
 
 def test_there_are_forty():
     assert len(MISTAKES) >= 40
+
+
+def test_tensors_of_pytorch():
+    torch = pytest.importorskip("torch")
+    two = Optimizer(LINE, direction=["maximize"] * 2)
+    for call in (lambda: two.tell({"x": 0.5}, torch.ones(2)), lambda: reward(torch.ones(2))):
+        with pytest.raises(InvalidInputError, match="give numbers, by its method tolist"):
+            call()
+    with pytest.raises(InvalidInputError, match="an array of NumPy with a row for each point goes to tell_many"):
+        told().tell_many(torch.zeros(2, 1), torch.zeros(2))
+    assert told(torch.tensor(1.0)).best_observed.value == 1.0
+
+
+def test_a_function_that_processes_cannot_be_sent():
+    with ProcessPoolExecutor(1) as executor, pytest.raises(Exception, match="pickle") as caught:
+        maximize(lambda x: x, LINE, 2, executor=executor)
+    assert "define it with def at the top of a module" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("answer", [None, 0.5, "w", [None]])
+def test_constraints_of_a_study_that_are_no_numbers(answer):
+    study = optuna.create_study(sampler=InfGPSampler(seed=0, constraints_func=lambda trial: answer))
+    with pytest.raises(InvalidInputError, match="constraints_func must return a sequence of numbers"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0), n_trials=1)
+
+
+def test_studies_in_which_nothing_can_be_recommended():
+    def study(objective):
+        found = optuna.create_study(sampler=InfGPSampler(seed=0))
+        found.optimize(objective, n_trials=3, catch=ZeroDivisionError)
+        return found
+
+    failed = study(lambda trial: trial.suggest_float("x", 0.0, 1.0) / 0)
+    with pytest.raises(InvalidInputError, match="3 trials failed and none has completed"):
+        failed.sampler.recommend(failed)
+    apart = study(lambda trial: trial.suggest_float(f"x{trial.number}", 0.0, 1.0))
+    with pytest.raises(InvalidInputError, match="the completed trials have no parameter in common"):
+        apart.sampler.recommend(apart)
 
 
 def test_a_function_of_another_name_gets_a_dict():
@@ -179,6 +295,38 @@ def test_mistakes_in_space_files(tmp_path, content, phrases):
     assert [phrase for phrase in [str(file), *phrases] if phrase not in str(caught.value)] == [], caught.value
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_space_files_of_editors_on_windows(tmp_path, end):
+    file = tmp_path / "space.toml"
+    text = f'x = {{ type = "float", low = 0, high = 1 }}{end}n = {{ type = "int", low = 1, high = 4 }}{end}'
+    file.write_bytes(text.encode("utf-8-sig"))
+    assert read_space(file).names == ("x", "n")
+    file.write_bytes(text.encode("utf-16"))
+    with pytest.raises(InvalidInputError, match="is not written in UTF-8, as TOML is; save it anew"):
+        read_space(file)
+
+
+@pytest.mark.parametrize("content", ["junk", "", 'x = { type = "float" }'])
+def test_what_is_no_database_and_no_saved_search(tmp_path, capsys, content):
+    file = tmp_path / "mine.db"
+    file.write_text(content)
+    assert main(["recommend", str(file)]) == 1
+    assert "mine.db is neither a SQLite database nor a file that Optimizer.save wrote" in capsys.readouterr().err
+
+
+def test_a_saved_search_that_is_not_there(capsys):
+    assert main(["confirm", "nothing.json", "--function", "train:loss"]) == 1
+    assert "There is no file nothing.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("sqr", "did you mean 'sqrt'?"), ("qqq", "check its name"), ("pi", "")])
+def test_a_function_that_is_not_there(name, remedy):
+    with pytest.raises(InvalidInputError, match=f"The module 'math' has no function '{name}'; ") as caught:
+        find_function(f"math:{name}")
+    assert remedy in str(caught.value)
+    assert str(caught.value).endswith(("?", "."))
+
+
 @pytest.mark.parametrize(
     ("content", "error", "phrase"),
     [
@@ -213,6 +361,11 @@ def test_mistakes_with_the_estimator(call, error, phrase):
     ("arguments", "phrase"),
     [
         (["run", "train:loss", "--space", "space.toml", "--trails", "5"], "perhaps --trials was meant"),
+        (
+            ["run", "train:loss", "--space", "space.toml", "--trials", "5", "--maximize"],
+            "maximizing is the default, and no option",
+        ),
+        (["run", "train:loss", "--space", "space.toml", "--n-trials", "5"], "--trials is meant"),
         (["optimize"], "choose from"),
         (["run", "train:loss", "--trials", "5"], "--space"),
         (["run", "train:loss", "--space", "s.toml", "--trials", "many"], "--trials: invalid int value"),

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from infgp import ConvergenceWarning
+from infgp.bench.records import load
+from infgp.bench.statistics import by_task, total
+from infgp.bench.study import recommended
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -56,6 +59,20 @@ def test_figures_of_the_readme_are_those_of_the_tables(file, figures):
     for figure in figures:
         assert figure in table
         assert figure in readme
+
+
+def test_figures_on_the_goal_are_those_of_the_records():
+    """The page has ratios of the default to goal="along"; the table of the regimes has the inverse of some of them."""
+    study = runpy.run_module("studies.regimes")
+    runs = by_task(load(ROOT / "results" / "regimes"))
+    page = (ROOT / "docs" / "which.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([\w ,-]+), \d+ tasks \| ([^|]+ \| [^|]+) \|", page, re.MULTILINE))
+    parts = [study["by_regime"](runs, "infgp-final", "infgp", value) for value in (recommended, total)]
+    for regime, *figures in zip(study["REGIMES"], *parts, strict=False):
+        assert rows[regime] == " | ".join(figures)
+    table = (ROOT / "results" / "general" / "table.md").read_text(encoding="utf-8")
+    of_infgp = re.findall(r"^\| ratio to infgp \| [^|]+ \| ([^|]+) \|", table, re.MULTILINE)
+    assert rows["chances, sizes and spreads that depend on the input"] == " | ".join(of_infgp)
 
 
 #: Examples that take longer than a few seconds, by the beginning of their names.

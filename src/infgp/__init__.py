@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from infgp.errors import ConvergenceWarning, InfGPError, InvalidInputError, MissingExtraError, NumericalError
-from infgp.habits import nearest
+from infgp.habits import NAMES, nearest
 
 if TYPE_CHECKING:
     from infgp.core.priors import Priors
@@ -65,8 +65,8 @@ _LAZY = {
     "maximize": "infgp.run",
     "minimize": "infgp.run",
 }
-#: Modules with an optional dependency, imported when they are first used.
-_MODULES = ("optuna", "plot")
+#: Modules imported when they are first used; all but the report have an optional dependency.
+_MODULES = ("botorch", "optuna", "plot", "report")
 
 
 def __getattr__(name: str) -> Any:
@@ -74,6 +74,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_LAZY[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"infgp.{name}")
+    if name in NAMES:
+        raise AttributeError(f"module 'infgp' has no attribute {name!r}; use {NAMES[name]}")
     meant = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
     guess = "" if meant is None else f"; did you mean {meant!r}?"
     raise AttributeError(f"module 'infgp' has no attribute {name!r}{guess}")

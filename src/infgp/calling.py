@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from infgp.errors import InvalidInputError
 from infgp.space import Point, Space
 
+#: Functions whose calls return no number, by what tells them, and what to do about them.
+KINDS: dict[Callable[[object], bool], str] = {
+    inspect.iscoroutinefunction: "asynchronous; give a function that calls it by asyncio.run",
+    inspect.isgeneratorfunction: "a generator; write return in the place of yield",
+}
+
 
 @dataclass(frozen=True)
 class ByName:
@@ -40,6 +46,9 @@ def caller(f: Callable[..., float | None], space: Space) -> Callable[[Point], fl
     >>> caller(lambda x: 2 * x, space)({"x": 0.5}), caller(lambda point: 2 * point["x"], space)({"x": 0.5})
     (1.0, 1.0)
     """
+    for is_kind, what in KINDS.items():
+        if is_kind(f):
+            raise InvalidInputError(f"The function must return a number, but is {what}.")
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):

@@ -6,7 +6,7 @@ Every message says what was wrong, what was expected and what to do about it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -47,19 +47,44 @@ class ConvergenceWarning(UserWarning):
     """The chains disagree or are too short for their average to be trusted."""
 
 
+#: Characters of a value that a message shows.
+LONGEST_VALUE = 200
+
+
+def written(value: object) -> str:
+    """A value as it is written, however long that is."""
+    try:
+        return repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return f"a {type(value).__name__} that is too long to be written"
+
+
+def shown(value: object) -> str:
+    """A value as it is written, cut in its middle where it is long: messages are read by people.
+
+    Examples
+    --------
+    >>> shown("0.5"), len(shown(list(range(100_000))))
+    ("'0.5'", 201)
+    """
+    text = written(value)
+    half = LONGEST_VALUE // 2
+    return text if len(text) <= LONGEST_VALUE else f"{text[:half]}…{text[-half:]}"
+
+
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise unless `value` is one of the `allowed` strings."""
     if value not in allowed:
         options = ", ".join(repr(option) for option in allowed)
         meant = nearest(value, allowed)
         guess = "" if meant is None else f" Did you mean {meant!r}?"
-        raise InvalidInputError(f"{name}={value!r} is not known; use one of {options}.{guess}")
+        raise InvalidInputError(f"{name}={shown(value)} is not known; use one of {options}.{guess}")
 
 
 def check_int(name: str, value: object, minimum: int) -> int:
     """Return `value` as an int, or raise unless it is an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
-        raise InvalidInputError(f"{name} must be an integer >= {minimum}, but got {value!r}.")
+        raise InvalidInputError(f"{name} must be an integer >= {minimum}, but got {shown(value)}.")
     return int(value)
 
 
@@ -67,12 +92,14 @@ def check_positive(name: str, value: object) -> float:
     """Return `value` as a float, or raise unless it is a finite positive number."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not np.isfinite(value) or value <= 0:  # type: ignore[operator, call-overload]
-        raise InvalidInputError(f"{name} must be a finite number > 0, but got {value!r}.")
+        raise InvalidInputError(f"{name} must be a finite number > 0, but got {shown(value)}.")
     return float(value)  # type: ignore[arg-type]
 
 
-def check_reward(value: object) -> float:
+def check_reward(value: object, write: Callable[[object], str] = shown) -> float:
     """A reward as a float, which may be NaN or infinite; an array of one element counts as its element.
+
+    Where it is no number, the error has it as `write` writes it: not cut where a password has to be found in it first.
 
     Examples
     --------
@@ -90,16 +117,27 @@ def check_reward(value: object) -> float:
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        remedy = "; write 1.0 or 0.0" if isinstance(value, bool | np.bool_) else ""
         raise InvalidInputError(
-            f"A reward must be a number, or None for a failed evaluation, but got {value!r}{remedy}."
+            f"A reward must be a number, or None for a failed evaluation, but got {write(value)}{_remedy(value)}."
         ) from None
+
+
+def _remedy(value: object) -> str:
+    """What to do about a reward that is no number."""
+    if isinstance(value, bool | np.bool_):
+        return "; write 1.0 or 0.0"
+    if isinstance(value, Mapping):
+        return "; return one of its values"
+    if hasattr(value, "tolist"):  # a tensor of PyTorch, or an array of another library
+        return "; give numbers, by its method tolist"
+    return ", which is more than a float can hold" if isinstance(value, int) else ""
 
 
 #: How an extra is installed that needs more than its name.
 INSTALL = {
     "bench": "in a clone of the repository pip install -c constraints.txt '.[bench]'; without the constraints PyTorch "
-    "brings gigabytes"
+    "brings gigabytes",
+    "botorch": "pip install 'infgp[botorch]', after PyTorch, of which it brings the largest build where there is none",
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from infgp.calling import caller, describe_call
-from infgp.errors import InvalidInputError, check_int, check_positive
+from infgp.errors import InvalidInputError, check_int, check_positive, shown
 from infgp.progress import progress_bar
 from infgp.search.optimizer import Optimizer
 from infgp.search.outcomes import Observation, checked_cost
@@ -21,6 +21,11 @@ from infgp.space import Point
 
 logger = logging.getLogger("infgp")
 
+#: What is said of a function that does not reach another process.
+UNSENT = (
+    "Executors with processes send the function by pickle: define it with def at the top of a module, not as a lambda "
+    "or inside another function, or use a ThreadPoolExecutor."
+)
 #: What is called after every evaluation; True stops the run.
 Callback: TypeAlias = Callable[[Optimizer, Observation], object]
 #: What an evaluation costs: its seconds, or what a function of the point says.
@@ -51,7 +56,7 @@ class Terms:
         _exceptions(self.catch)
         self._check_costs(optimizer.setup.strategy.per_cost)
         if not callable(self.f):
-            raise InvalidInputError(f"f must be a function of the parameters, but got {self.f!r}.")
+            raise InvalidInputError(f"f must be a function of the parameters, but got {shown(self.f)}.")
         if self.stop is not None:
             check_rule(self.stop)
         too_many = check_int("confirm", self.confirm, 0) > self.budget
@@ -165,6 +170,8 @@ class Loop:
             note = describe_call(self._terms.f, self._optimizer.space) if isinstance(failure, TypeError) else None
             if note:
                 failure.add_note(note)
+            if "pickle" in str(failure) and self._terms.executor is not None:
+                failure.add_note(UNSENT)
             raise failure
 
     def _apply_rule(self) -> None:
@@ -220,8 +227,11 @@ def _workers(executor: Executor | None, n_workers: int | None) -> int:
                 "concurrent.futures, such as executor=ThreadPoolExecutor(4)."
             )
         return 1
-    if not callable(getattr(executor, "submit", None)):
-        raise InvalidInputError(f"executor must be an executor of concurrent.futures, or None, but got {executor!r}.")
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
+        hint = f"; make one of it, such as {executor.__name__}(4)" if isinstance(executor, type) else ""
+        raise InvalidInputError(
+            f"executor must be an executor of concurrent.futures, or None, but got {shown(executor)}{hint}."
+        )
     if n_workers is not None:
         return check_int("n_workers", n_workers, 1)
     return check_int("n_workers", getattr(executor, "_max_workers", 1), 1)

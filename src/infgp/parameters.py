@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from infgp.errors import InvalidInputError
+from infgp.errors import InvalidInputError, shown
 from infgp.parameterbase import (
     Condition,
     Identity,
@@ -161,7 +161,9 @@ class Float(RangeBase):
         """Return `value` as a float within the range, on a step if there are any, or raise."""
         value = plain(value)
         if not is_number(value):
-            raise InvalidInputError(f"{name}={value!r} is not a finite number; give one in [{self.low}, {self.high}].")
+            raise InvalidInputError(
+                f"{name}={shown(value)} is not a finite number; give one in [{self.low}, {self.high}]."
+            )
         below, above = (self.low, self.high) if self.log else (self.high - self.low,) * 2
         if not self.low - ROUND_OFF * below <= value <= self.high + ROUND_OFF * above:
             raise self._outside(name, value)
@@ -268,7 +270,7 @@ class Int(RangeBase):
         """Return `value` as an int within the range, on a step, or raise."""
         value = plain(value)
         if not is_integer(value):
-            raise InvalidInputError(f"{name}={value!r} is not an integer; give one in [{self.low}, {self.high}].")
+            raise InvalidInputError(f"{name}={shown(value)} is not an integer; give one in [{self.low}, {self.high}].")
         if not self.low <= value <= self.high:
             raise self._outside(name, value)
         left = int(value - self.low) % self.step
@@ -313,7 +315,9 @@ class Choice(ParameterBase):
 
     def __post_init__(self) -> None:
         if not isinstance(self.options, Sequence | np.ndarray) or isinstance(self.options, str | bytes):
-            raise InvalidInputError(f"Choice needs a list of options such as ['a', 'b'], but got {self.options!r}.")
+            raise InvalidInputError(
+                f"Choice needs a list of options such as ['a', 'b'], but got {shown(self.options)}."
+            )
         options = tuple(map(plain, self.options))
         if not options:
             raise InvalidInputError("Choice has no options; give at least one.")
@@ -325,7 +329,8 @@ class Choice(ParameterBase):
                 )
             if option in seen:
                 raise InvalidInputError(
-                    f"The option {option!r} equals an earlier one in {list(options)!r}; leave it out or name it apart."
+                    f"The option {option!r} equals an earlier one in {shown(list(options))}; leave it out or name it "
+                    "apart."
                 )
             seen.add(option)
         object.__setattr__(self, "options", options)
@@ -376,7 +381,7 @@ class Choice(ParameterBase):
         """Return the option that `value` is, or raise."""
         value = plain(value)
         if not is_scalar(value) or identity(value) not in self._identities:
-            raise InvalidInputError(f"{name}={value!r} is not an option; give one of {list(self.options)!r}.")
+            raise InvalidInputError(f"{name}={shown(value)} is not an option; give one of {shown(list(self.options))}.")
         return self.options[self.number(value)]
 
     def _one_hot(self, index: NDArray[np.intp]) -> FloatArray:

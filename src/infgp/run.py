@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from infgp.arguments import answers_names, names_of
 from infgp.errors import InvalidInputError
-from infgp.habits import ARGUMENTS, RESULT_ATTRIBUTES, Hints, nearest
+from infgp.habits import ARGUMENTS, RESULT_ATTRIBUTES, Hints
 from infgp.loop import Callback, Cost, Loop, Terms
 from infgp.printing import brief, html_table, noun, printable, text_table
 from infgp.search.frames import evaluations
@@ -102,6 +102,11 @@ class Result(Hints):
         return rows
 
 
+@answers_names(
+    "infgp.maximize",
+    {**ARGUMENTS, "maximize": "infgp.maximize without it", "minimize": "infgp.minimize"},
+    names_of(Optimizer),
+)
 def maximize(
     f: Callable[..., float | None],
     space: SpaceLike | Optimizer,
@@ -190,6 +195,11 @@ def maximize(
     return _run(terms, optimizer)
 
 
+@answers_names(
+    "infgp.minimize",
+    {**ARGUMENTS, "maximize": "infgp.maximize", "minimize": "infgp.minimize without it"},
+    names_of(Optimizer),
+)
 def minimize(
     f: Callable[..., float | None],
     space: SpaceLike | Optimizer,
@@ -241,30 +251,22 @@ def _run(terms: Terms, optimizer: Optimizer) -> Result:
 
 
 def _optimizer(space: SpaceLike | Optimizer, direction: str, seed: int | None, options: dict[str, Any]) -> Optimizer:
-    _check_options(direction, options)
-    if not isinstance(space, Optimizer):
-        return Optimizer(space, direction, seed, **options)
-    if seed is not None or options:
-        raise InvalidInputError("An optimizer brings its own seed and options; leave them out, or give its space.")
-    if space.direction != direction:
-        raise InvalidInputError(f"The optimizer was made to {space.direction}; call infgp.{space.direction} with it.")
-    return space
-
-
-def _check_options(direction: str, options: Mapping[str, Any]) -> None:
-    """Raise unless all options are those of an optimizer; what other libraries call them is named."""
     if "direction" in options:
         raise InvalidInputError(
             f"infgp.{direction} takes no direction: call infgp.maximize or infgp.minimize, or, for several objectives, "
             "ask and tell an infgp.Optimizer with a direction for each."
         )
-    named = [*inspect.signature(maximize).parameters, *inspect.signature(Optimizer).parameters]
-    known = [name for name in named if name not in ("options", "direction")]
-    for name in options:
-        if name not in known:
-            meant = ARGUMENTS.get(name) or nearest(name, known)
-            remedy = f"use {meant}" if meant else f"its arguments are {', '.join(known)}"
-            raise InvalidInputError(f"infgp.{direction} has no argument {name!r}; {remedy}.")
+    if not isinstance(space, Optimizer):
+        return Optimizer(space, direction, seed, **options)
+    if seed is not None or options:
+        raise InvalidInputError("An optimizer brings its own seed and options; leave them out, or give its space.")
+    if len(space.directions) > 1:
+        raise InvalidInputError(
+            f"infgp.{direction} is for one objective, but the optimizer has {len(space.directions)}; use ask and tell."
+        )
+    if space.direction != direction:
+        raise InvalidInputError(f"The optimizer was made to {space.direction}; call infgp.{space.direction} with it.")
+    return space
 
 
 def _recommendation(optimizer: Optimizer) -> Recommendation | None:

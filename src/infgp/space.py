@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from infgp.errors import InvalidInputError, check_int
+from infgp.errors import InvalidInputError, check_int, shown
 from infgp.habits import nearest
 from infgp.parameterbase import Identity, ParameterBase, Scalar, identity, is_number
 from infgp.parameters import Choice, Float, Int, Parameter
@@ -81,14 +81,14 @@ class Space:
             return parameters
         if not isinstance(parameters, Mapping) or not parameters:
             raise InvalidInputError(
-                f"A space is a non-empty mapping such as {{'x': Float(0, 1)}}, but got {parameters!r}."
+                f"A space is a non-empty mapping such as {{'x': Float(0, 1)}}, but got {shown(parameters)}."
             )
         checked: dict[str, Parameter] = {}
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise InvalidInputError(f"A parameter's name must be a non-empty string, but got {name!r}.")
             if not isinstance(parameter, Parameter):
-                raise InvalidInputError(f"Parameter {name!r} is {parameter!r}; {_suggestion(parameter)}.")
+                raise InvalidInputError(f"Parameter {name!r} is {shown(parameter)}; {_suggestion(parameter)}.")
             checked[name] = parameter
         space = cls(tuple(checked), tuple(checked.values()))
         if space.d == 0:
@@ -122,9 +122,14 @@ class Space:
     def to_unit(self, points: Sequence[Mapping[str, object]]) -> FloatArray:
         """Points to the unit cube, shape (m, d); each is validated first."""
         if isinstance(points, Mapping | str) or not isinstance(points, Iterable):
-            remedy = f"; put the point into a list: [{dict(points)!r}]" if isinstance(points, Mapping) else ""
+            remedy = f"; put the point into a list: [{shown(dict(points))}]" if isinstance(points, Mapping) else ""
             raise InvalidInputError(
-                f"points must be a sequence of mappings from names to values, but got {points!r}{remedy}."
+                f"points must be a sequence of mappings from names to values, but got {shown(points)}{remedy}."
+            )
+        if hasattr(points, "iterrows"):  # pandas
+            raise InvalidInputError(
+                "points must be a sequence of mappings from names to values, but is a data frame; write "
+                f"frame[{list(self.names)!r}].to_dict('records')."
             )
         return self.encoded([self.validate(point) for point in points])
 
@@ -174,7 +179,8 @@ class Space:
         if not isinstance(point, Mapping):
             example = ", ".join(f"{name!r}: …" for name in self.names[:3]) + (", …" if len(self.names) > 3 else "")
             raise InvalidInputError(
-                f"A point is a mapping from names to values such as {{{example}}}, but got {point!r}."
+                f"A point is a mapping from names to values such as {{{example}}}, but got "
+                f"{shown(point)}{_as_point(point)}."
             )
         conditional = self.conditional
         always = [name for name in self.names if name not in conditional]
@@ -357,13 +363,31 @@ def _own_needs(name: str, parameter: Parameter, space: Mapping[str, Parameter]) 
     return needs
 
 
+def _as_point(point: object) -> str:
+    """What to do about a point that is a row of a pandas frame, or a list of points."""
+    if hasattr(point, "to_dict"):
+        return "; write row.to_dict() with the columns of the parameters alone"
+    if hasattr(point, "tolist"):
+        return "; an array of NumPy with a row for each point goes to tell_many"
+    several = isinstance(point, list | tuple) and bool(point) and isinstance(point[0], Mapping)
+    return "; several points go to tell_many" if several else ""
+
+
 def _suggestion(parameter: object) -> str:
     """What to write in place of something that is not a parameter."""
+    if isinstance(parameter, np.ndarray):
+        parameter = parameter.tolist()
+    if isinstance(parameter, range):
+        return f"for a range of integers write Int({parameter.start}, {parameter[-1] if parameter else 0})"
+    if isinstance(parameter, Mapping):
+        return "write Float(low, high), Int(low, high) or Choice(options); a TOML file of such lines is for infgp run"
+    if type(parameter).__module__.startswith("optuna.distributions"):
+        return "infgp.optuna.parameters makes parameters of Optuna's distributions"
     if isinstance(parameter, tuple | list) and len(parameter) == 2 and all(map(is_number, parameter)):
         low, high = parameter
         return f"for a range write Float({low!r}, {high!r}) or Int({low!r}, {high!r})"
     if isinstance(parameter, tuple | list):
-        return f"for one of several options write Choice({list(parameter)!r})"
+        return f"for one of several options write Choice({shown(list(parameter))})"
     if isinstance(parameter, type) and issubclass(parameter, ParameterBase):
         arguments = "['a', 'b']" if parameter is Choice else "low, high"
         return f"that is the kind of parameter; write {parameter.__name__}({arguments})"

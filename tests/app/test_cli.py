@@ -60,6 +60,58 @@ def test_demo_says_at_once_that_its_picture_cannot_be_written(tmp_path, monkeypa
     assert message in printed.err
 
 
+def infgp(*arguments, **more):
+    """The command in a process of its own, which loads it as the script does."""
+    return subprocess.run([sys.executable, "-m", "infgp", *arguments], stderr=subprocess.PIPE, text=True, **more)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_outputs_that_cannot_hold_all_characters(encoding):
+    """As on Windows, when the output goes to a file."""
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    for arguments in (["--help"], ["run", "--help"], ["bench", "list"]):
+        done = infgp(*arguments, stdout=subprocess.PIPE, env=env, encoding=encoding)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "?" in done.stdout or encoding == "cp1252"
+
+
+def test_no_output_at_all():
+    code = "import sys; sys.stdout = None; from infgp.app.cli import main; sys.exit(main(['bench', 'list']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no disk that is full")
+def test_a_full_disk():
+    with open("/dev/full", "w") as full:
+        done = infgp("bench", "list", stdout=full)
+    assert (done.returncode, done.stderr) == (1, "infgp: No space left on device\n")
+
+
+def test_ctrl_c(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "show", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr().err == "infgp: Stopped.\n"
+
+
+def test_ctrl_c_while_the_command_is_loaded():
+    code = """
+import sys
+from infgp.__main__ import main
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "infgp.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes that tell")
 @pytest.mark.parametrize("arguments", [["run", "--help"], ["bench", "list"]], ids=str)
 def test_nobody_reads(arguments):
@@ -78,3 +130,18 @@ def test_the_hint_for_bench_brings_no_gigabytes(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"pip install -c constraints.txt '.\[bench\]'"):
         require("torch", "bench")
+
+
+@pytest.mark.parametrize("command", ["run", "report"])
+def test_options_are_called_as_they_are_written(tmp_path, capsys, command):
+    file = tmp_path / "space.toml"
+    file.write_text('x = { type = "float", low = 0, high = 1 }')
+    begin = {"run": ["run", "math:sqrt", "--space", str(file), "--trials", "3"], "report": ["report", "mine"]}[command]
+    for given, phrase in (
+        (["--probability", "0.9"], "--probability is that of --until-regret"),
+        (["--until-regret", "-1"], "--until-regret must be a finite number > 0, but got -1.0"),
+        (["--until-regret", "0.1", "--probability", "95"], "--probability must be between 0 and 1, but got 95.0"),
+        (["--seed", "-1"], "--seed must be an integer >= 0, but got -1"),
+    ):
+        assert main([*begin, *given]) == 1
+        assert phrase in capsys.readouterr().err

@@ -100,6 +100,9 @@ def array(x, y):
 def failing(x, y):
     return None
 
+def endless(x, y):
+    return float("inf")
+
 def long_winded(x, y):
     return "S3cret" * 1_000_000
 """
@@ -445,7 +448,10 @@ def test_an_array_of_one_element_is_a_number(capsys):
 
 @pytest.mark.parametrize(
     ("function", "more", "why"),
-    [("failing", [], "the function returned None or NaN"), ("raising", ["--keep-going"], "RuntimeError: no luck")],
+    [
+        ("failing", [], "the function returned None, NaN or an infinite number"),
+        ("raising", ["--keep-going"], "RuntimeError: no luck"),
+    ],
 )
 def test_a_function_that_always_fails(capsys, function, more, why):
     err = failure(capsys, *command(function, 3, *more))
@@ -479,8 +485,8 @@ def test_a_process_that_dies(capsys):
         ({"--trials": "0"}, "--trials must be an integer >= 1"),
         ({"--jobs": "0"}, "--jobs must be an integer >= 1"),
         ({"--confirm": "2"}, "--confirm must be less than --trials 2"),
-        ({"--until-regret": "0"}, "epsilon must be a finite number > 0"),
-        ({"--until-regret": "0.1", "--probability": "2"}, "probability must be between 0 and 1"),
+        ({"--until-regret": "0"}, "--until-regret must be a finite number > 0"),
+        ({"--until-regret": "0.1", "--probability": "2"}, "--probability must be between 0 and 1"),
         ({"--until-regret": "0.1", "--confirm": "1"}, "do not go together"),
         ({"--objective": "worst"}, "--objective must be mean, median, quantile:Q"),
         ({"--objective": "quantile"}, "but got 'quantile'"),

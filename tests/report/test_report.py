@@ -17,7 +17,7 @@ from infgp.optuna import InfGPSampler
 from infgp.printing import brief
 from infgp.report.markup import STYLE, chosen, text
 from infgp.report.search import Search, distrusted, judge, percent
-from infgp.report.svg import Axis, Chart
+from infgp.report.svg import Axis, Chart, breadth
 from infgp.search.stopping import RegretBelow
 
 #: Bytes that a report may have.
@@ -246,6 +246,13 @@ def test_what_is_outside_a_chart_is_at_its_edge():
     assert chart.parts[0].startswith("<circle")
     assert chart.parts[1].startswith("<path")
     assert [words for _, words in chart.legend] == ["seen", "outside the picture"]
+
+
+@pytest.mark.parametrize("name", ["recommended", "point B", "momentum", "WWWW", "heat"])
+def test_names_beside_bars_have_room(name):
+    """In a broad font of 15 pixels."""
+    textpath = pytest.importorskip("matplotlib.textpath")
+    assert textpath.TextPath((0, 0), name, size=15).get_extents().width < breadth(name)
 
 
 def test_a_panel_for_each_choice_and_text_is_text():

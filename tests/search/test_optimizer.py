@@ -251,7 +251,7 @@ def test_an_integer_beyond_floats_is_no_reward():
     [
         ({"direction": "up"}, "direction='up' is not known"),
         ({"objective": "best"}, "objective must be 'mean'"),
-        ({"objective": ["mean", "median"]}, "objective has 2 entries, but there are 1 directions"),
+        ({"objective": ["mean", "median"]}, "there is one direction; write objective="),
         ({"objective": "median", "target": "main"}, "follows surfaces and no objective"),
         ({"outliers": "drop"}, "outliers='drop' is not known"),
         ({"target": "best"}, "target='best' is not known"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
+import io
 import logging
 import os
 import re
@@ -12,10 +12,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from infgp.app import report as asking
 from infgp.app.objective import NO_PRESET
+from infgp.app.parser import Parser
 from infgp.app.workers import STORAGE_VARIABLE
 from infgp.bench import command as bench
 from infgp.errors import InfGPError, InvalidInputError, require
@@ -139,7 +140,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="stop before --trials if no point is better than the recommended one by more than EPS, with the "
         "probability --probability",
     )
-    add("--probability", type=float, default=0.95, metavar="P", help="of --until-regret (default: 0.95)")
+    add("--probability", type=float, metavar="P", help="of --until-regret (default: 0.95)")
     add(
         "--confirm",
         type=int,
@@ -179,43 +180,6 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     )
     add("--heartbeat", type=int, default=10, metavar="SECONDS", help="between signs of life (default: 10)")
     add("--patience", type=int, default=60, metavar="SECONDS", help="for a storage that is down (default: 60)")
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors repeat no argument: what was put in the wrong place may be a password."""
-
-    _given: Sequence[str] = ()
-
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def] # noqa: D102
-        self._given = list(sys.argv[1:] if args is None else args)
-        return super().parse_known_args(args, namespace)
-
-    def error(self, message: str) -> NoReturn:
-        """Print what is wrong and exit."""
-        if message.startswith("unrecognized arguments"):
-            message = f"some arguments are not known{self._guess()}"
-        if message.startswith("the following arguments are required"):
-            message += self._guess()
-        parts = {part for text in self._given for part in (text, text.partition("=")[2], text[2:])}
-        for part in sorted(parts - {"", *self._options()}, key=len, reverse=True):
-            message = re.sub(rf"(?<![\w-]){re.escape(part)}(?![\w-])", "…", message)
-        super().error(f"{message}; see {self.prog} --help")
-
-    def _options(self) -> list[str]:
-        """Names of all options and commands, those of commands included."""
-        names = [name for name in self._option_string_actions if name.startswith("--")]
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                names += [*action.choices, *(name for parser in action.choices.values() for name in parser._options())]
-        return names
-
-    def _guess(self) -> str:
-        """Known options that were perhaps meant by unknown ones."""
-        known = [name for name in self._options() if name.startswith("--")]
-        given = [text.partition("=")[0] for text in self._given if text.startswith("--")]
-        unknown = [name for name in given if not any(option.startswith(name) for option in known)]
-        meant = {found for name in unknown for found in difflib.get_close_matches(name, known, 1)}
-        return f" (perhaps {' and '.join(sorted(meant))} was meant)" if meant else ""
 
 
 #: What a storage URL looks like, well written or not; no path and no name of a study does.
@@ -308,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the command ``infgp``.
 
     When nobody reads what it prints any more, as after ``infgp run … | head``, it ends without a word and with the exit
-    code that a shell gives for SIGPIPE.
+    code that a shell gives for SIGPIPE. Characters that the output's encoding lacks are printed as question marks.
 
     Examples
     --------
@@ -317,15 +281,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ...
     SystemExit: 0
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             code = _act(arguments)
         finally:  # also after --help, which exits
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it may be closed
+                sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is not written yet has a place to go
+        _drop_output()
         return UNREAD
+    except KeyboardInterrupt:
+        print("infgp: Stopped.", file=sys.stderr)
+        return 130
+    except OSError as error:  # such as a full disk
+        _drop_output()
+        place = "" if error.filename is None else f"{error.filename}: "
+        print(f"infgp: {place}{error.strerror or type(error).__name__}", file=sys.stderr)
+        return 1
     return code
+
+
+def _drop_output() -> None:
+    """Give what is not written yet a place to go."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> Parser:
@@ -340,10 +321,12 @@ def _parser() -> Parser:
     def command(name: str, summary: str, **texts: Any) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, **texts)
 
-    demo = command("demo", "optimize a function whose rewards have outliers, with one GP and with the ∞-GP")
-    demo.add_argument("--out", help="picture to write (default: infgp-demo.png, if infgp[plot] is there)")
-    demo.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
-    demo.add_argument("--budget", type=int, default=50, help="evaluations for each (default: %(default)s)")
+    summary = "optimize a function whose rewards have outliers, with one GP and with the ∞-GP"
+    demo = command("demo", summary, description=f"{summary[0].upper()}{summary[1:]}; say what each recommends.")
+    place = "picture to write (default: infgp-demo.png, if infgp[plot] is there)"
+    demo.add_argument("--out", metavar="FILE", help=place)
+    demo.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
+    demo.add_argument("--budget", type=int, default=50, metavar="N", help="evaluations for each (default: %(default)s)")
     summary = "optimize a function of yours; stored as it happens, on any number of machines"
     add_run(command("run", summary, description=RUN_HELP, epilog=RUN_EXAMPLES, **as_written))
     summary = "evaluate the best points of a finished study again, to find out which is best"

@@ -42,6 +42,10 @@ def prepare(plan: Plan) -> tuple[Plan, Space]:
     (8, 5, True, (Float(low=0.0, high=1.0, log=False),))
     """
     check_int("--evaluations", plan.trials, 1)
+    if plan.name.endswith(".json"):
+        raise InvalidInputError(
+            f"There is no file {plan.name}; give a file that Optimizer.save wrote, or a study's name."
+        )
     if ":" not in plan.function:
         raise InvalidInputError(
             f"It is not known what is to be evaluated for {plan.name!r}; add --function module:function."

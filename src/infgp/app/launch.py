@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from infgp.app.objective import check_options
+from infgp.app.objective import check_options, regret_rule
 from infgp.app.spacefile import read_space
 from infgp.app.staff import GLANCE, Staff, fit_to_show, hire
 from infgp.app.storage import (
@@ -31,7 +31,6 @@ from infgp.app.study import abandon, check_study, counts, foreign, keep_space, s
 from infgp.app.text import shorten
 from infgp.app.workers import Answer, EvaluationError, Worker, wait_for
 from infgp.errors import InfGPError, InvalidInputError, check_int, check_positive, require
-from infgp.search.stopping import RegretBelow
 from infgp.space import Point, Space
 
 if TYPE_CHECKING:
@@ -119,8 +118,9 @@ def run(plan: Plan, listen: Listener = lambda _: None, space: Space | None = Non
         raise InvalidInputError(f"--confirm must be less than --trials {plan.trials}, but got {plan.confirm}.")
     if plan.confirm and plan.until_regret is not None:
         raise InvalidInputError("--confirm and --until-regret do not go together; leave one of them out.")
-    if plan.until_regret is not None:
-        RegretBelow(plan.until_regret, plan.probability)
+    regret_rule(plan.until_regret, plan.probability)
+    if plan.seed is not None:
+        check_int("--seed", plan.seed, 0)
     check_options(plan)
     space = space or read_space(plan.space)
     staff = Staff(plan, space, idle=[hire(plan, space)])  # before anything is stored
@@ -211,14 +211,15 @@ class _Run:
         """
         from infgp.optuna import InfGPSampler
 
-        if self.plan.until_regret is None or self.enough or done == self.checked:
+        rule = regret_rule(self.plan.until_regret, self.plan.probability)
+        if rule is None or self.enough or done == self.checked:
             return self.enough
-        asked, sampler = [self.plan.until_regret, self.plan.probability], self.study.sampler
+        asked, sampler = [rule.epsilon, rule.probability], self.study.sampler
         assert isinstance(sampler, InfGPSampler)
         self.checked = done
         if self._patiently(lambda: self.study.user_attrs.get(ENOUGH)) == asked:
             self.enough = True
-        elif self._patiently(lambda: sampler.may_stop(self.study, RegretBelow(*asked))):
+        elif self._patiently(lambda: sampler.may_stop(self.study, rule)):
             self.enough = True
             self._patiently(lambda: self.study.set_user_attr(ENOUGH, asked))
         return self.enough
@@ -294,9 +295,9 @@ class _Run:
         else:
             abandon(self.storage, trial, answer.error)
             self.error = self.error or (
-                f"{self.plan.function} failed at {_short(trial.params)}: {answer.error}. The other trials are in the "
-                f"study {self.plan.name!r}; mend the function and run again, or add --keep-going to count such a point "
-                "as failed and go on."
+                f"{self.plan.function} failed at {_short(trial.params)}: {answer.error.rstrip('.')}. The other trials "
+                f"are in the study {self.plan.name!r}; mend the function and run again, or add --keep-going to count "
+                "such a point as failed and go on."
             )
         del self.evaluating[worker]
         self.staff.take_back(worker)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import select
 import sys
 import time
@@ -112,7 +113,7 @@ def _so_far(trials: Sequence[FrozenTrial]) -> str:
 
 def _cells(trial: FrozenTrial) -> tuple[str, str, str]:
     state = trial.state.name.lower()
-    value = f"{trial.value:.6g}" if state == "complete" else state
+    value = f"{trial.value:.6g}" if state == "complete" else state.replace("fail", "failed")
     off = trial.user_attrs.get(OFF_SURFACE)
     items = trial.params.items()
     point = ", ".join(f"{k}={v:.5g}" if isinstance(v, float) else f"{k}={v}" for k, v in items)
@@ -131,9 +132,9 @@ def conclude(study: Study) -> str:
 
     assert isinstance(study.sampler, InfGPSampler)
     made = [trial for trial in study.get_trials(deepcopy=False) if counts(trial)]
-    if made and all(trial.state.name == "FAIL" for trial in made):
+    if made and not any(trial.value is not None and math.isfinite(trial.value) for trial in made):
         reasons = [trial.user_attrs[ERROR] for trial in made if ERROR in trial.user_attrs]
-        last = reasons[-1] if reasons else "the function returned None or NaN"
+        last = reasons[-1] if reasons else "the function returned None, NaN or an infinite number"
         raise EvaluationError(
             f"No recommendation: {len(made)} of {len(made)} evaluations failed, the last one because of this: "
             f"{shorten(str(last))}. Mend the function, and choose another --study or a larger --trials."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from infgp.errors import InvalidInputError, check_choice
+from infgp.errors import InvalidInputError, check_choice, check_positive
 from infgp.predict.functionals import OUTLIERS, WITH_NUMBER, Objective
 from infgp.search.presets import PRESETS
 from infgp.search.proposal import DEFAULT_GOAL, GOALS, STAND_INS
+from infgp.search.stopping import RegretBelow
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -55,6 +56,26 @@ def read_objective(text: str) -> Objective:
         return Objective.parse(text)
     except ValueError:
         raise InvalidInputError(f"--objective must be {FORMS}, but got {text!r}.") from None
+
+
+def regret_rule(epsilon: float | None, probability: float | None) -> RegretBelow | None:
+    """The rule that ``--until-regret`` and ``--probability`` ask for; None where there is none.
+
+    Examples
+    --------
+    >>> regret_rule(0.1, None), regret_rule(None, None)
+    (RegretBelow(epsilon=0.1, probability=0.95), None)
+    """
+    if epsilon is None:
+        if probability is not None:
+            raise InvalidInputError("--probability is that of --until-regret; add --until-regret EPS, or leave it out.")
+        return None
+    check_positive("--until-regret", epsilon)
+    if probability is None:
+        return RegretBelow(epsilon)
+    if not 0.0 < probability < 1.0:
+        raise InvalidInputError(f"--probability must be between 0 and 1, but got {probability}.")
+    return RegretBelow(epsilon, probability)
 
 
 def check_options(plan: Plan) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from infgp.app.objective import regret_rule
 from infgp.app.storage import Plan, StorageError, load_study
 from infgp.app.text import shorten
 from infgp.app.workers import STORAGE_VARIABLE
@@ -18,7 +19,6 @@ from infgp.habits import nearest
 from infgp.printing import brief, brief_point, text_table
 from infgp.report.search import Search, judge
 from infgp.search.optimizer import Optimizer
-from infgp.search.stopping import RegretBelow
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -75,7 +75,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--out", default="report.html", metavar="FILE", help="file to write (default: %(default)s)")
     add("--until-regret", type=float, metavar="EPS", help="say whether no point is better by more than EPS")
-    add("--probability", type=float, default=0.95, metavar="P", help="of --until-regret (default: 0.95)")
+    add("--probability", type=float, metavar="P", help="of --until-regret (default: 0.95)")
     add("--seed", type=int, default=0, metavar="S", help="for what is drawn for the report (default: %(default)s)")
 
 
@@ -119,13 +119,27 @@ def open_source(source: str, study: str | None = None, storage: str | None = Non
         if not is_database:
             if study is not None:
                 raise InvalidInputError(f"--study is for databases, and {source} is none; leave it out.")
-            return Source(Optimizer.load(source), os.path.basename(source))
+            return Source(_saved(source), os.path.basename(source))
         url, name = f"sqlite:///{source}", _which(source, study)
     elif source.endswith((".db", ".json", ".sqlite", ".sqlite3")):
         raise InvalidInputError(f"There is no file {shorten(source)}; give a database, a saved run or a study's name.")
     else:
         url, name = storage or os.environ.get(STORAGE_VARIABLE) or Plan.storage, source
     return Source(read_study(url, name), name)
+
+
+def _saved(path: str) -> Optimizer:
+    """The optimizer in a file that is no database."""
+    try:
+        return Optimizer.load(path)
+    except InvalidInputError:
+        with open(path, "rb") as file:
+            if file.read(1) == b"{":  # what is wrong with it has been said
+                raise
+        raise InvalidInputError(
+            f"{shorten(path)} is neither a SQLite database nor a file that Optimizer.save wrote; give one of the two, "
+            "or the name of a study."
+        ) from None
 
 
 def _which(path: str, study: str | None) -> str:
@@ -182,7 +196,7 @@ def report(options: argparse.Namespace) -> int:
 
     check_place(options.out)
     check_int("--seed", options.seed, 0)
-    rule = None if options.until_regret is None else RegretBelow(options.until_regret, options.probability)
+    rule = regret_rule(options.until_regret, options.probability)
     source = open_source(options.source, options.study, options.storage)
     found = write(source.thing, options.out, source.title, rule, options.seed)
     print(_lines(str(found.recommendation)))

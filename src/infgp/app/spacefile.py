@@ -40,11 +40,15 @@ def read_space(path: str | os.PathLike[str]) -> Space:
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
-            content = tomllib.load(file)
+            content = tomllib.loads(file.read().decode("utf-8-sig"))  # editors on Windows begin files with a mark
     except OSError as error:
         raise InvalidInputError(
             f"The space file {name} cannot be read ({error.strerror}); give a TOML file with lines such as {EXAMPLE}"
         ) from error
+    except UnicodeDecodeError:
+        raise InvalidInputError(
+            f"The space file {name} is not written in UTF-8, as TOML is; save it anew with this encoding."
+        ) from None
     except (ValueError, RecursionError) as error:  # also what is no text, too deep, or has numbers of 5 000 digits
         reason = str(error)[:200]
         raise InvalidInputError(f"The space file {name} is not TOML ({reason}); a line looks like {EXAMPLE}") from None

@@ -58,7 +58,7 @@ class Plan:
     preset: str | None = None
     per_cost: bool | None = None
     until_regret: float | None = None
-    probability: float = 0.95
+    probability: float | None = None  # of until_regret, which goes with 0.95
     confirm: int = 0
     seed: int | None = None
     keep_going: bool = False
@@ -189,7 +189,7 @@ def open_study(plan: Plan, space: Space) -> tuple[Study, RDBStorage]:
             raise fail(
                 "needs a driver that is not installed",
                 error,
-                "install it: 'psycopg[binary]' for postgresql+psycopg://…, pymysql for mysql+pymysql://…",
+                "run pip install 'psycopg[binary]' for postgresql+psycopg://…, pip install pymysql for mysql+pymysql://…",
             ) from None
         except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError) as error:
             if attempt == OPENINGS:

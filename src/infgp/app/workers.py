@@ -31,7 +31,8 @@ from typing import Any
 
 from infgp.app.text import LONGEST, shorten
 from infgp.calling import caller
-from infgp.errors import InfGPError, InvalidInputError, check_reward
+from infgp.errors import InfGPError, InvalidInputError, check_reward, written
+from infgp.habits import nearest
 from infgp.space import Point, Space
 
 #: Environment variable with the storage's URL, and so perhaps with a password; workers do not get it.
@@ -243,9 +244,12 @@ def find_function(target: str) -> Callable[..., float | None]:
             "that holds it, or install it."
         ) from error
     for part in name.split("."):
+        there = [other for other in dir(found) if not other.startswith("_")]
         found = getattr(found, part, None)
     if not callable(found):
-        raise InvalidInputError(f"The module {module_name!r} has no function {name!r}; check its name.")
+        meant = nearest(part, [other for other in there if other != part])
+        remedy = "check its name." if meant is None else f"did you mean {meant!r}?"
+        raise InvalidInputError(f"The module {module_name!r} has no function {name!r}; {remedy}")
     function: Callable[..., float | None] = found
     return function
 
@@ -340,7 +344,7 @@ def _evaluate(call: Callable[[Point], float | None], point: Point) -> Answer:
 def _answer(value: object) -> Answer:
     """The answer that a returned value makes."""
     try:
-        return Answer(value=None if value is None else check_reward(value))
+        return Answer(value=None if value is None else check_reward(value, written))
     except InvalidInputError as error:
         return Answer(error=shorten(str(error), SENT))
 

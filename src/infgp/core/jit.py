@@ -57,7 +57,7 @@ class Announcement(event.Listener):
         self.made = True
         kept = dispatcher.stats.cache_path is not None
         compiling.warning(
-            "infgp compiles its inner loops, which takes about a quarter of a minute. %s",
+            "infgp compiles its inner loops, which takes a quarter to half a minute. %s",
             "The next run loads them from disk."
             if kept
             else "Every process does, unless NUMBA_CACHE_DIR names a folder that can be written to.",

@@ -8,7 +8,7 @@ from infgp.core.kernels import KERNELS, LEARNED
 from infgp.core.model import FLAT_GRADES, OWN_SCALE_SHAPE, Model
 from infgp.core.odds import SMOOTH_ODDS
 from infgp.core.priors import Fixed, Grid, Priors
-from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.errors import InvalidInputError, check_choice, check_int, shown
 
 #: Values of the option `sampler`.
 SAMPLERS = ("collapsed", "truncated")
@@ -28,8 +28,9 @@ ODDS = ("kriged", "smooth", "constant")
 
 def check_warp(warp: object, known: tuple[str, ...] = ("learned",)) -> None:
     """Raise unless the option `warp` is None or known."""
-    if warp is not None:
-        check_choice("warp", warp, known)
+    if warp is not None and warp not in known:
+        options = ", ".join(map(repr, known))
+        raise InvalidInputError(f"warp={shown(warp)} is not known; use one of {options}, or None for no warp.")
 
 
 @dataclass(frozen=True)

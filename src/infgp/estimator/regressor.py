@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
+from infgp.arguments import answers_names
 from infgp.core.linalg import FloatArray, one_blas_thread
 from infgp.core.model import Data, Model
 from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
@@ -24,6 +25,7 @@ from infgp.core.surface import Conditioned
 from infgp.core.warp import grid
 from infgp.errors import ConvergenceWarning, InvalidInputError, check_choice, check_int
 from infgp.estimator.predictions import Predictions, generator
+from infgp.habits import REGRESSOR_ARGUMENTS
 from infgp.progress import progress_bar
 from infgp.sample.chain import HEAT, Draws, Schedule, cooling, run_collapsed, run_truncated
 from infgp.sample.large import completed, first_guess, part, select, selected_size
@@ -132,6 +134,7 @@ class InfiniteGP(Predictions):
     (2, 3)
     """
 
+    @answers_names("infgp.InfiniteGP", REGRESSOR_ARGUMENTS)
     def __init__(
         self,
         kernel: str = "se",

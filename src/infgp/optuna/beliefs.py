@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from infgp.errors import InvalidInputError, extra
+from infgp.errors import InvalidInputError, extra, shown
 from infgp.optuna.spaces import Conditions, Distributions, space_of, varying
 from infgp.optuna.trials import GIVEN, Memory, ended, outcome
 from infgp.search.candidates import Candidates
@@ -202,9 +202,11 @@ class Beliefs(BaseSampler):
 
     def _memory_of(self, study: Study) -> Memory:
         """The memory, for methods that only read it."""
+        if not isinstance(study, Study):
+            raise InvalidInputError(f"study must be an Optuna study, but got {shown(study)}.")
         distributions = self._together(study)
         if not distributions:
-            raise InvalidInputError("There is nothing to recommend yet: complete at least one trial first.")
+            raise _nothing_known(study)
         return self._recall(study, distributions, -1)[0]
 
     def _blank(self, study: Study, distributions: Distributions) -> Memory:
@@ -213,3 +215,16 @@ class Beliefs(BaseSampler):
         if self._reseed is not None:
             optimizer.reseed(self._reseed)
         return Memory(study.study_name, dict(distributions), tuple(study.directions), optimizer)
+
+
+def _nothing_known(study: Study) -> InvalidInputError:
+    """The error where a study has no trial, or none with a parameter that all have."""
+    states = [trial.state for trial in study.get_trials(deepcopy=False)]
+    if TrialState.COMPLETE in states:
+        why = "the completed trials have no parameter in common; name those that belong together by search_space="
+    elif TrialState.FAIL in states:
+        failed = states.count(TrialState.FAIL)
+        why = f"{failed} trials failed and none has completed; find out why, and complete at least one trial"
+    else:
+        why = "complete at least one trial first"
+    return InvalidInputError(f"There is nothing to recommend yet: {why}.")

@@ -21,10 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from infgp.arguments import answers_names
 from infgp.core.forks import renew_after_fork
 from infgp.core.options import EXACT_UP_TO
 from infgp.core.priors import Priors
-from infgp.errors import InvalidInputError, check_int, extra
+from infgp.errors import InvalidInputError, check_int, extra, shown
+from infgp.habits import SAMPLER_ARGUMENTS
 from infgp.optuna.beliefs import Beliefs
 from infgp.optuna.spaces import Distributions, given_space, outward, space_of, varying
 from infgp.optuna.trials import BEST_EXPECTED, COST, FAILED, GIVEN, NU, OFF_SURFACE, SURFACES, Memory
@@ -91,6 +93,7 @@ class InfGPSampler(Beliefs):
     True
     """
 
+    @answers_names("InfGPSampler", SAMPLER_ARGUMENTS)
     @takes_preset
     def __init__(
         self,
@@ -158,6 +161,10 @@ class InfGPSampler(Beliefs):
         self._fixed, self._conditions = given_space(search_space)
         if self._fixed:
             space_of(self._fixed, self._conditions)  # what cannot be searched is refused here
+        if constraints_func is not None and not callable(constraints_func):
+            raise InvalidInputError(
+                f"constraints_func must be a function of the trial, or None, but got {shown(constraints_func)}."
+            )
         self._constraints_func = constraints_func
         self._independent_sampler = independent_sampler
         self._store_beliefs = store_beliefs
@@ -231,7 +238,7 @@ class InfGPSampler(Beliefs):
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         """Store constraints, the seconds that it took where costs count, and what is now believed of the trial."""
         if self._constraints_func is not None:
-            _process_constraints_after_trial(self._constraints_func, study, trial, state)
+            _process_constraints_after_trial(self._limits, study, trial, state)
         begun = self._begun.pop(trial._trial_id, None)
         if begun is not None and COST not in trial.user_attrs:
             study._storage.set_trial_user_attr(trial._trial_id, COST, round(time.monotonic() - begun, 3))
@@ -244,6 +251,19 @@ class InfGPSampler(Beliefs):
         elif state == TrialState.COMPLETE and values is not None:
             for key, value in self._note(study, trial, values).items():
                 study._storage.set_trial_user_attr(trial._trial_id, key, value)
+
+    def _limits(self, trial: FrozenTrial) -> Sequence[float]:
+        """What the user's function says of the constraints of a trial; raises unless it is a sequence of numbers."""
+        assert self._constraints_func is not None, "it is called where there is one"
+        found = self._constraints_func(trial)
+        if not isinstance(found, Sequence | np.ndarray) or not all(
+            isinstance(v, int | float | np.number) for v in found
+        ):
+            raise InvalidInputError(
+                "constraints_func must return a sequence of numbers, none of which may be positive, such as "
+                f"[weight - 3.0], but returned {shown(found)}."
+            )
+        return found
 
     def _confirms(self, memory: Memory, running: int) -> bool:
         """Whether the next trial evaluates a point again."""

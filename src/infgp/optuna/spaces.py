@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from infgp.errors import InvalidInputError, extra
+from infgp.errors import InvalidInputError, extra, shown
 from infgp.space import Choice, Float, Int, Parameter, Point, Scalar, Space, SpaceLike
 
 with extra("optuna", "optuna"):
@@ -85,6 +85,11 @@ def given_space(
     if search_space is None:
         return None, {}
     if not isinstance(search_space, Space):
+        if not isinstance(search_space, Mapping):
+            raise InvalidInputError(
+                "search_space must be a mapping from names to parameters of infgp, or to distributions of Optuna, such "
+                f"as {{'x': infgp.Float(0, 1)}}, but got {shown(search_space)}."
+            )
         theirs = {name: d for name, d in search_space.items() if isinstance(d, BaseDistribution)}
         if len(theirs) == len(search_space):
             return varying(theirs), {}

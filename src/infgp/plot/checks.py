@@ -15,7 +15,7 @@ from infgp.core.model import Data
 from infgp.core.partition import IntArray
 from infgp.core.state import State
 from infgp.core.surface import Conditioned
-from infgp.errors import InvalidInputError, check_choice, check_int
+from infgp.errors import InvalidInputError, check_choice, check_int, shown
 from infgp.plot.style import BLUE, GREY, MODES, axes, legend
 from infgp.plot.subject import Subject, is_model, subject_of
 from infgp.predict.law import Law, as_generator
@@ -218,7 +218,7 @@ class Trace:
     def of(cls, model: Any, name: str = "n_surfaces") -> Trace:
         """A trace of a fitted `InfiniteGP`."""
         if not is_model(model):
-            raise InvalidInputError(f"Traces are those of a fitted InfiniteGP, but got {model!r}.")
+            raise InvalidInputError(f"Traces are those of a fitted InfiniteGP, but got {shown(model)}.")
         check_choice("name", name, tuple(model.chains_[0].traces))
         values = np.stack([chain.traces[name] for chain in model.chains_])
         found = model.diagnostics_

@@ -11,7 +11,7 @@ import numpy as np
 from infgp.core.linalg import FloatArray
 from infgp.core.options import ModelOptions
 from infgp.core.priors import Priors
-from infgp.errors import InvalidInputError
+from infgp.errors import InvalidInputError, shown
 from infgp.predict.functionals import Aim, Objective
 from infgp.printing import brief, noun
 from infgp.run import Result
@@ -70,6 +70,8 @@ class Subject:
 
     def inward(self, point: Mapping[str, object]) -> dict[str, object]:
         """A point in the user's terms as one of the space."""
+        if not isinstance(point, Mapping):
+            self.space.validate(point)  # refuses it, and says what a point is
         out = dict(point)
         for name, options in self.labels.items():
             if name in out:
@@ -166,7 +168,7 @@ def optimizer_of(thing: Any) -> Optimizer:
     if is_study(thing):
         found: Optimizer = sampler_of(thing).optimizer(thing)
         return found
-    raise InvalidInputError(f"This picture is of an Optimizer, a Result or an Optuna study, but got {thing!r}.")
+    raise InvalidInputError(f"A picture is of an Optimizer, a Result or an Optuna study, but got {shown(thing)}.")
 
 
 def is_study(thing: Any) -> bool:

@@ -19,7 +19,7 @@ from infgp.plot.style import BAND, window
 from infgp.plot.subject import Subject
 from infgp.printing import brief, counted
 from infgp.report.markup import figure, table
-from infgp.report.svg import Axis, Chart, cut
+from infgp.report.svg import Axis, Chart, breadth, cut
 from infgp.search.candidates import QUANTILES, Candidates
 from infgp.search.regret import Regret
 from infgp.space import Choice
@@ -247,7 +247,7 @@ def importances(data: Importances) -> str:
 def _rows_chart(label: str, end: float, names: Sequence[str]) -> Chart:
     """A chart with a bar for each name, the first one at the bottom."""
     axis = Axis("", -0.5, len(names) - 0.5, names=tuple(names))
-    left = 14.0 + 8.6 * max(len(cut(name)) for name in names)
+    left = 8.0 + max(breadth(cut(name)) for name in names)
     return Chart(Axis(label, 0.0, end), axis, height=70.0 + ROW * len(names), left=left)
 
 

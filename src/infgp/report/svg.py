@@ -67,6 +67,17 @@ class Axis:
         return [(k * width, f"{k * width + 0.0:.4g}") for k in range(first, last + 1)]
 
 
+def breadth(words: str) -> float:
+    """How broad a text is at most, in units of a chart: what reads it has a font of its own.
+
+    Examples
+    --------
+    >>> breadth("ill"), breadth("mmm")
+    (28.5, 45.0)
+    """
+    return sum(15.0 if letter in "mwMW@%" else 9.5 for letter in words)
+
+
 def cut(name: str, length: int = NAME) -> str:
     """A name that is not too long to stand beside an axis."""
     return name if len(name) <= length else f"{name[: length - 1]}…"

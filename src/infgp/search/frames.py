@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from infgp.errors import InvalidInputError, require
+from infgp.errors import InvalidInputError, require, shown
 from infgp.predict.mixture import off_surface_probability
 from infgp.predict.objectives import MeanObjective
 from infgp.search.outcomes import Observation
@@ -112,6 +112,8 @@ def rows_to_tell(
     if isinstance(points, np.ndarray) and points.ndim == 2:
         points = _named(space, points)
     at = _points(space, points) if _is_frame(points) else _listed("points", points)
+    if isinstance(values, str) and _is_frame(points) and values in _columns(points):
+        raise InvalidInputError(f"values is {values!r}, the name of a column; write frame[{values!r}].")
     parts = [
         [_restored(row) for row in _listed("values", values)],
         _numbers("noise_variances", noise_variances, len(at)),
@@ -181,7 +183,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     if _is_frame(values):
         return [list(row) for row in zip(*_columns(values).values(), strict=True)]
     if isinstance(values, Mapping | str | bytes) or not isinstance(values, Iterable):
-        raise InvalidInputError(f"{name} must be a sequence with an entry for each point, but got {values!r}.")
+        raise InvalidInputError(f"{name} must be a sequence with an entry for each point, but got {shown(values)}.")
     if isinstance(values, np.ndarray) and values.ndim:
         return list(values.tolist())
     return list(values.to_pylist() if hasattr(values, "to_pylist") else values)

@@ -125,11 +125,18 @@ class Journal(Hints):
         (2, 1)
         """
         rows = frames.rows_to_tell(self.space, points, values, noise_variances, constraints, costs)
-        self._record(self._checked(rows))
+        self._record(self._checked(rows, numbered=True))
 
-    def _checked(self, rows: Iterable[tuple[Any, Any, Any, Any, Any]]) -> Log:
-        """Entries of the log from the arguments of :meth:`tell`, or an error."""
-        observations = [self._observation(*row) for row in rows]
+    def _checked(self, rows: Iterable[tuple[Any, Any, Any, Any, Any]], numbered: bool = False) -> Log:
+        """Entries of the log from the arguments of :meth:`tell`; errors on several of them say which one is wrong."""
+        observations: list[Observation] = []
+        for row in rows:
+            try:
+                observations.append(self._observation(*row))
+            except InvalidInputError as error:
+                if not numbered:
+                    raise
+                raise InvalidInputError(f"Point {len(observations)}, counted from 0: {error}") from None
         inputs = self.space.encoded([observation.point for observation in observations])
         return list(zip(observations, inputs, strict=True))
 

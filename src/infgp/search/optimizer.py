@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +11,15 @@ from typing import Any, overload
 
 import numpy as np
 
+from infgp.arguments import answers_names
 from infgp.core.linalg import one_blas_thread
 from infgp.core.options import EXACT_UP_TO, ModelOptions, check_warp
 from infgp.core.priors import Priors
-from infgp.errors import InvalidInputError, check_choice, check_int
-from infgp.predict.functionals import Objective, ObjectiveLike
+from infgp.errors import InvalidInputError, check_int
+from infgp.habits import SEARCH_ARGUMENTS
+from infgp.predict.functionals import ObjectiveLike
 from infgp.printing import html_table, text_table
-from infgp.search import printed, saved
+from infgp.search import given, printed, saved
 from infgp.search.beliefs import Beliefs
 from infgp.search.candidates import second_look
 from infgp.search.journal import generator
@@ -31,7 +32,6 @@ from infgp.space import Point, Space, SpaceLike
 
 logger = logging.getLogger("infgp")
 
-DIRECTIONS = ("maximize", "minimize")
 #: Values of the option `warp`, besides None.
 WARPS = ("auto", "learned")
 #: Largest number of points of a design whose size the user did not give.
@@ -144,6 +144,7 @@ class Optimizer(Beliefs):
     True
     """
 
+    @answers_names("infgp.Optimizer", SEARCH_ARGUMENTS)
     @takes_preset
     def __init__(
         self,
@@ -174,13 +175,9 @@ class Optimizer(Beliefs):
         warp: str | None = "auto",
         exact_up_to: int | None = EXACT_UP_TO,
     ) -> None:
-        directions = (direction,) if isinstance(direction, str) else tuple(direction)
-        for one in directions:
-            check_choice("direction", one, DIRECTIONS)
-        if not directions:
-            raise InvalidInputError("direction must have an entry for each objective, but is empty.")
+        directions = given.directions(direction)
         strategy = Strategy(
-            _objectives(objective, len(directions)),
+            given.objectives(objective, len(directions)),
             tuple(1.0 if one == "maximize" else -1.0 for one in directions),
             outliers,
             target,
@@ -188,7 +185,7 @@ class Optimizer(Beliefs):
             acquisition,
             Exploration.of(exploration),
             gradients,
-            _reference(reference_point, len(directions)),
+            given.reference(reference_point, len(directions)),
             per_cost,
             stand_ins,
         )
@@ -365,31 +362,3 @@ class Optimizer(Beliefs):
             out._record(out._checked(saved.observations_from_json(content)))
             out._standing = saved.standing_from_json(content, out._setup, out._log)
         return out
-
-
-def _objectives(value: ObjectiveLike | Sequence[ObjectiveLike], count: int) -> tuple[Objective, ...]:
-    """The objective of each direction: one for all, or a list with one for each."""
-    if isinstance(value, list):
-        if len(value) != count:
-            raise InvalidInputError(
-                f"objective has {len(value)} entries, but there are {count} directions; give one for each."
-            )
-        return tuple(map(Objective.parse, value))
-    return (Objective.parse(value),) * count
-
-
-def _reference(value: Sequence[float] | None, count: int) -> tuple[float, ...] | None:
-    """A finite number for each of `count` objectives, or None."""
-    if value is None:
-        return None
-    text = isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray)
-    try:
-        numbers = () if text else tuple(-math.inf if isinstance(v, str | bytes) else float(v) for v in value)
-    except (TypeError, ValueError, OverflowError):
-        numbers = ()
-    if len(numbers) != count or not all(map(math.isfinite, numbers)):
-        raise InvalidInputError(
-            f"reference_point must be a sequence of {count} finite numbers, one for each direction, or None, but got "
-            f"{value!r}."
-        )
-    return numbers

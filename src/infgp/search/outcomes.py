@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from infgp.errors import InvalidInputError, check_reward
+from infgp.errors import InvalidInputError, check_reward, shown
+from infgp.habits import RECOMMENDATION_ATTRIBUTES, Hints
 from infgp.predict.law import Law
 from infgp.predict.lawmixture import LawMixture
 from infgp.printing import brief, brief_point, html_table, noun
@@ -60,7 +62,7 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Hints):
     """The point with the best objective, and what to expect there. Printing it says all of it.
 
     Attributes
@@ -114,6 +116,7 @@ class Recommendation:
     stand_ins: str = "failed"
     direction: str = "maximize"
     law: Law | LawMixture | None = field(default=None, repr=False, compare=False)
+    _habits: ClassVar[Mapping[str, str]] = RECOMMENDATION_ATTRIBUTES
 
     @property
     def noun(self) -> str:
@@ -230,10 +233,17 @@ def checked_values(value: object, count: int) -> tuple[float, ...] | None:
         remedy = (
             "; tell each of the values by itself, or their mean, or make the optimizer with a direction for each"
             if not single and count == 1
+            else "; give numbers, by its method tolist"
+            if single and hasattr(value, "tolist")
             else ""
         )
         raise InvalidInputError(
-            f"A reward must be {wanted}, or None for a failed evaluation, but got {value!r}{remedy}."
+            f"A reward must be {wanted}, or None for a failed evaluation, but got {shown(value)}{remedy}."
+        )
+    if count > 1 and any(v is None for v in values):
+        raise InvalidInputError(
+            f"A reward must be a sequence of {count} numbers, but got {shown(value)}; an evaluation that lacks one "
+            "of its values has failed: tell None in place of all of them."
         )
     numbers = [check_reward(v) for v in values]
     return tuple(numbers) if all(map(math.isfinite, numbers)) else None
@@ -253,7 +263,7 @@ def checked_cost(cost: object) -> float | None:
         isinstance(cost, int | float | np.integer | np.floating) and 0.0 <= cost <= LARGEST
     ):
         raise InvalidInputError(
-            f"cost must be a finite number >= 0, such as seconds or money, or None, but got {cost!r}."
+            f"cost must be a finite number >= 0, such as seconds or money, or None, but got {shown(cost)}."
         )
     return float(cost)
 
@@ -296,6 +306,7 @@ def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) ->
         named = {"": math.nan}
     if any(map(math.isnan, named.values())):
         raise InvalidInputError(
-            f"constraints must be numbers, by name or in a sequence, of which none may be positive, but got {values!r}."
+            "constraints must be numbers, by name or in a sequence, of which none may be positive, but got "
+            f"{shown(values)}."
         )
     return named

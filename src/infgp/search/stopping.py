@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from infgp.errors import InvalidInputError, check_int, check_positive
+from infgp.errors import InvalidInputError, check_int, check_positive, shown
 from infgp.search.optimizer import Optimizer
 from infgp.search.regret import Regret
 
@@ -99,9 +99,9 @@ def check_rule(rule: object) -> None:
     --------
     >>> check_rule(RegretBelow(0.1))
     """
-    if not callable(getattr(rule, "met", None)):
+    if isinstance(rule, type) or not callable(getattr(rule, "met", None)):
         raise InvalidInputError(
-            f"stop must be a rule such as infgp.RegretBelow(0.1) or infgp.GainBelow(0.1, 20), but got {rule!r}."
+            f"stop must be a rule such as infgp.RegretBelow(0.1) or infgp.GainBelow(0.1, 20), but got {shown(rule)}."
         )
 
 
