@@ -867,6 +867,21 @@ def test_values_that_do_not_fit_the_objectives(value):
     assert optimizer.observations == ()
 
 
+def test_a_constraint_that_looks_misspelt_is_refused_before_anything_changes():
+    optimizer = Optimizer({"x": Float(0.0, 1.0)}, seed=0)
+    optimizer.tell({"x": 0.1}, 1.0, constraints={"weight": 0.5, "limit1": 0.0})
+    optimizer.tell({"x": 0.2}, 1.0)
+    optimizer.tell({"x": 0.3}, 1.0, constraints={"weight": 0.5, "limit2": 0.0})
+    with pytest.raises(InvalidInputError, match="'wieght' is new, and 'weight' is missing"):
+        optimizer.tell({"x": 0.4}, 1.0, constraints={"wieght": 0.5})
+    with pytest.raises(InvalidInputError, match="Point 1, counted from 0: Constraint 'Weight' is new"):
+        optimizer.tell_many([{"x": 0.4}, {"x": 0.5}], [1.0, 1.0], constraints=[{"weight": 1.0}, {"Weight": 1.0}])
+    assert optimizer.counts[0] == 3
+    optimizer.tell({"x": 0.4}, 1.0, constraints={"weight": 0.5, "height": 0.1})  # nothing is missing
+    optimizer.tell({"x": 0.5}, 1.0, constraints=[0.5, 0.1])  # names of another kind
+    assert optimizer.counts[0] == 5
+
+
 @pytest.mark.parametrize("constraints", [[math.nan], {"a": "much"}, 3.0, ["x"]])
 def test_constraints_that_are_no_numbers(constraints):
     optimizer = Optimizer(LINE, seed=0)

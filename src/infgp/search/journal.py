@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from infgp.errors import InvalidInputError, check_int
 from infgp.habits import Hints
 from infgp.search import frames
 from infgp.search.learning import Learned, WarmChain
-from infgp.search.outcomes import Observation, checked_constraints, checked_cost, checked_values
+from infgp.search.outcomes import Observation, check_names, checked_constraints, checked_cost, checked_values
 from infgp.search.standing import Log, Setup, Standing
 from infgp.space import Point, Space
 
@@ -130,9 +130,16 @@ class Journal(Hints):
     def _checked(self, rows: Iterable[tuple[Any, Any, Any, Any, Any]], numbered: bool = False) -> Log:
         """Entries of the log from the arguments of :meth:`tell`; errors on several of them say which one is wrong."""
         observations: list[Observation] = []
+        names: Collection[str] | None = None  # of the constraints that were told last
         for row in rows:
             try:
-                observations.append(self._observation(*row))
+                observation = self._observation(*row)
+                if observation.constraints:
+                    if names is None:
+                        names = next((o.constraints for o, _ in reversed(self._told()) if o.constraints), ())
+                    check_names(names, observation.constraints)
+                    names = observation.constraints
+                observations.append(observation)
             except InvalidInputError as error:
                 if not numbered:
                     raise

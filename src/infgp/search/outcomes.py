@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -21,6 +23,10 @@ from infgp.space import Point
 FAR_OFF = 1e4
 #: Least number of other values from which that can be told.
 LEAST_OTHERS = 3
+#: Likeness of two names from which one is taken for the other misspelt, as a share of their letters (difflib).
+ALIKE = 0.8
+#: What two names may differ in without being alike.
+DIGITS = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -291,6 +297,30 @@ def _amount(value: object) -> float:
     if isinstance(value, str | bytes | bytearray):
         raise TypeError("text")
     return float(value)  # type: ignore[arg-type]
+
+
+def check_names(told: Collection[str], now: Collection[str]) -> None:
+    """Refuse a constraint that looks like one told before, where that one is missing: it would be another constraint.
+
+    Names that differ in their numbers alone, as those of a sequence do, are different ones.
+
+    Examples
+    --------
+    >>> check_names(["weight"], ["weight", "heights"])
+    >>> check_names(["weight"], ["wieght"])
+    Traceback (most recent call last):
+        ...
+    infgp.errors.InvalidInputError: Constraint 'wieght' is new, and 'weight' is missing, which was told before; is it
+    the same? Write 'weight', or tell both.
+    """
+    missing = sorted(set(told) - set(now))
+    for name in sorted(set(now) - set(told)):
+        for near in difflib.get_close_matches(name, missing, 1, ALIKE):
+            if DIGITS.sub("", name) != DIGITS.sub("", near):
+                raise InvalidInputError(
+                    f"Constraint {shown(name)} is new, and {shown(near)} is missing, which was told before; is it the "
+                    f"same? Write {shown(near)}, or tell both."
+                )
 
 
 def checked_constraints(values: Mapping[str, float] | Sequence[float] | None) -> dict[str, float]:
