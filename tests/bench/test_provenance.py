@@ -44,7 +44,7 @@ def test_what_did_not_change_for_few_inputs_is_not_old(head):
 def test_a_table_names_the_methods_whose_records_are_old(head):
     new, old = {"commit": head}, {}
     runs = [{"method": "a", **new}, {"method": "b", **old}, {"method": "c", **old}, {"method": "c", **new}]
-    start = f"Made before the default last changed (commit {provenance.DEFAULT_CHANGED}):"
+    start = provenance.OLD
     assert provenance.age(runs, str.upper) == f"{start} B, C (1 of 2 runs)."
     assert provenance.age(runs[:1]) == f"{start} no method."
     assert provenance.age(runs[1:2]) == f"{start} all methods."

@@ -18,6 +18,11 @@ DEFAULT_CHANGED = "29177cd"
 UNCHANGED_UP_TO = 2
 #: The commit at which the default last changed for that number of inputs, or fewer.
 CHANGED_FOR_FEW = "386e9df"
+#: How the line begins that says which records of a table are old.
+OLD = (
+    f"Made before the default last changed (commit {DEFAULT_CHANGED}; with up to {UNCHANGED_UP_TO} inputs, commit "
+    f"{CHANGED_FOR_FEW}):"
+)
 #: The folder of infgp's modules.
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -75,20 +80,19 @@ def age(records: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) 
 
     Examples
     --------
-    >>> print(age([{"method": "infgp"}, {"method": "random"}]))
-    Made before the default last changed (commit 29177cd): all methods.
+    >>> print(age([{"method": "infgp"}, {"method": "random"}]).removeprefix(OLD))
+     all methods.
     """
     counts: dict[str, list[bool]] = {}
     for record in records:
         counts.setdefault(str(record["method"]), []).append(before(record))
-    head = f"Made before the default last changed (commit {DEFAULT_CHANGED}):"
     old = {method: sum(runs) for method, runs in counts.items() if any(runs)}
     if not old:
-        return f"{head} no method."
+        return f"{OLD} no method."
     if all(all(runs) for runs in counts.values()):
-        return f"{head} all methods."
+        return f"{OLD} all methods."
     parts = [
         name(method) + ("" if count == len(counts[method]) else f" ({count} of {len(counts[method])} runs)")
         for method, count in old.items()
     ]
-    return f"{head} {', '.join(parts)}."
+    return f"{OLD} {', '.join(parts)}."

@@ -63,6 +63,31 @@ def append(folder: str | os.PathLike[str], record: Record, file: str | None = No
         os.fsync(opened.fileno())
 
 
+def drop_replaced(folder: str | os.PathLike[str]) -> int:
+    """Drop the records that a later one of the same run has replaced, and say how many; a file is replaced as a whole.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for regret in (1.0, 2.0):
+    ...         append(folder, {"task": "a", "method": "random", "seed": 0, "regret": [regret]})
+    ...     drop_replaced(folder), [record["regret"] for record in load(folder)]
+    (1, [[2.0]])
+    """
+    dropped = 0
+    for path in sorted(Path(folder).glob("*.jsonl")):
+        content = path.read_bytes()
+        lines = content[: _whole(content)].splitlines(keepends=True)
+        last = {key_of(record): number for number, record in enumerate(_read(path))}
+        if len(last) < len(lines):
+            dropped += len(lines) - len(last)
+            replacement = path.with_suffix(".new")
+            replacement.write_bytes(b"".join(lines[number] for number in sorted(last.values())))
+            os.replace(replacement, path)
+    return dropped
+
+
 def _whole(content: bytes) -> int:
     """How much of a file consists of whole lines."""
     return content.rfind(b"\n") + 1

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from infgp.bench.pool import run_all
 from infgp.bench.provenance import age
-from infgp.bench.records import Record, key_of, load
+from infgp.bench.records import Record, drop_replaced, key_of, load
 from infgp.bench.suites import Job
 from infgp.errors import InvalidInputError, check_int
 
@@ -111,7 +111,8 @@ class Study:
         )
         add = parser.add_argument
         add("--quick", action="store_true", help="a small form that prints its table and writes nothing")
-        add("--table", action="store_true", help="print and write the table of what has been measured")
+        text = "print and write the table of what has been measured; drop records that later ones have replaced"
+        add("--table", action="store_true", help=text)
         add("--seeds", type=int, metavar="N", help=f"(default: {self.seeds}; quick: 1)")
         add("--tasks", metavar="A,B", help="only the tasks named")
         add("--methods", metavar="A,B", help=f"some of {', '.join(self.methods)}".replace("%", "%%"))
@@ -123,6 +124,7 @@ class Study:
     def _act(self, options: argparse.Namespace) -> int:
         folder = RESULTS / self.name
         if options.table:
+            drop_replaced(folder)
             records = load(folder)
             if not records:
                 raise InvalidInputError(f"There are no records in {folder}; run the study from the root of a checkout.")
