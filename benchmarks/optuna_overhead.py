@@ -23,6 +23,8 @@ import torch
 from optuna.distributions import FloatDistribution
 from threadpoolctl import threadpool_limits
 
+from infgp.bench.cells import row
+from infgp.bench.provenance import commit
 from infgp.bench.tasks.noisy import Problem, sobol
 from infgp.optuna import InfGPSampler
 
@@ -65,6 +67,15 @@ def one_trial(study, rng, problem) -> float:
     return suggested + time.perf_counter() - begin
 
 
+def rows(records):
+    """The lines of a table: median seconds of each sampler, and the ratio of infgp's to those of Optuna's GP."""
+    lines = [row("finished trials", *SAMPLERS, "infgp / GPSampler"), row(*["---"] * (len(SAMPLERS) + 2))]
+    for n in dict.fromkeys(record["n"] for record in records):
+        of = {record["sampler"]: record["median"] for record in records if record["n"] == n}
+        lines.append(row(n, *(f"{of[name]:.3f}" for name in SAMPLERS), f"{of['infgp'] / of['GPSampler']:.2f}"))
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="50 and 100 trials, three timed; writes nothing")
@@ -73,7 +84,6 @@ def main() -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     torch.set_num_threads(1)
     problem, records = Problem("styblinski_tang", "outliers", D), []
-    print(f"| finished trials | {' | '.join(SAMPLERS)} | infgp / GPSampler |\n|---|---|---|---|---|", flush=True)
     for n, times in ({50: 3, 100: 3} if options.quick else SIZES).items():
         studies = {name: begun(make(), problem, n - WARM_UP) for name, make in SAMPLERS.items()}
         seconds: dict[str, list[float]] = {name: [] for name in SAMPLERS}
@@ -85,11 +95,13 @@ def main() -> None:
                         seconds[name].append(taken)
         medians = {name: float(np.median(values)) for name, values in seconds.items()}
         records += [{"sampler": name, "n": n, "median": medians[name], "seconds": seconds[name]} for name in SAMPLERS]
-        ratio = medians["infgp"] / medians["GPSampler"]
-        print(f"| {n} | {' | '.join(f'{m:.3f}' for m in medians.values())} | {ratio:.2f} |", flush=True)
+        lines = rows(records)
+        print("\n".join(lines[-1:] if len(lines) > 3 else lines), flush=True)
     if not options.quick:
         versions = {name: version(name) for name in ("infgp", "optuna", "torch", "numpy")}
-        OUT.write_text(json.dumps({"d": D, "versions": versions, "records": records}, indent=1) + "\n")
+        OUT.write_text(
+            json.dumps({"commit": commit(), "d": D, "versions": versions, "records": records}, indent=1) + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ python docs/make_parts.py     # writes parts of pages, and docs/stopping-reliabi
 
 A part of a page lies between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`. What is between them is the
 output of examples/NAME.py or, where a title follows the name after a colon, the table under that title of
-results/NAME/table.md; the title `first` stands for its first table. The part `ask_latency: seconds` is the table of
-`benchmarks.ask_latency`.
+results/NAME/table.md; the title `first` stands for its first table. The title `seconds` stands for the table of
+benchmarks/NAME.py.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -40,12 +41,11 @@ def section(name: str, title: str) -> str:
     return "\n".join([*lines[begin:end], "", f"([results/{name}](../results/{name}/table.md), {count} runs)"])
 
 
-def latency() -> str:
-    """The table of seconds for the next point, of the last run of its benchmark."""
-    from benchmarks.ask_latency import OUT, rows
-
-    found = json.loads(OUT.read_text(encoding="utf-8"))
-    return "\n".join([*rows(found["records"]), "", f"(measured at commit {found['commit']})"])
+def seconds(name: str) -> str:
+    """The table of the last run of a benchmark."""
+    benchmark = importlib.import_module(f"benchmarks.{name}")
+    found = json.loads(benchmark.OUT.read_text(encoding="utf-8"))
+    return "\n".join([*benchmark.rows(found["records"]), "", f"(measured at commit {found['commit']})"])
 
 
 def output(name: str) -> str:
@@ -78,8 +78,8 @@ def main() -> None:
 
     def filled(found: re.Match[str]) -> str:
         begin, name, title, end = found.groups()
-        if name == "ask_latency":
-            return f"{begin}{latency()}\n{end}"
+        if title == "seconds":
+            return f"{begin}{seconds(name)}\n{end}"
         return f"{begin}{output(name) if title is None else section(name, title)}\n{end}"
 
     for page in PAGES:
