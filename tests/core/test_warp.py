@@ -98,14 +98,26 @@ def test_ties_teach_no_warp(u):
     assert len(grid(u)) == 1
 
 
-def test_repeats_never_speak_for_a_warp(rng):
-    """A penalty that many share leaves the warps towards the other end, and none that is steep at the penalty."""
-    u = np.concatenate((10.0 ** rng.uniform(-6, 1, size=40), np.full(15, 1e4)))
-    warps = grid(u)
-    assert 1 < len(warps) < 99
-    repeats = np.full(14, 1e4)
-    assert all(warp.log_slope(repeats).sum() <= 0.0 for warp in warps.maps)
-    assert any(0.0 < u.min() - warp.a < 1e-4 and warp.b < 1e-6 for warp in warps.maps)
+@pytest.mark.parametrize("shared", [1e4, 1e-3, 1e-6])
+def test_repeats_never_speak_for_a_warp(rng, shared):
+    """A number that many share: its Jacobian counts once, or is below 1; the warps of the other rewards stay."""
+    u = np.concatenate((10.0 ** rng.uniform(-6, 1, size=40), np.full(15, shared)))
+    once, shares = grid(np.unique(u)), grid(u)
+    known = dict(zip(once.maps, once.prior, strict=True))
+    slopes = shares.log_slope(np.full(14, shared)).sum(axis=1)
+    for warp, prior, slope in zip(shares.maps, shares.prior, slopes, strict=True):
+        odds, before = np.log(prior / shares.prior[0]), np.log(known.get(warp, 0.5 / (len(shares) - 1)) / 0.5)
+        assert odds == pytest.approx(before - max(slope, 0.0), abs=1e-9)
+    assert any(0.0 < u.min() - warp.a < 1e-4 and warp.b < 1e-6 for warp in shares.maps)
+
+
+def test_two_repeats_of_losses_over_decades_leave_the_warps():
+    """As where two of eighty configurations are evaluated twice and give the same number."""
+    losses = np.geomspace(1e-5, 1.0, 78)
+    chances = [grid(-u, resolve_good=True).prior[0] for u in (losses, np.append(losses, losses[[3, 50]]))]
+    assert chances[0] == STRAIGHT
+    assert len(grid(-np.append(losses, losses[[3, 50]]), resolve_good=True)) > 20
+    assert chances[1] < 0.99
 
 
 def test_a_likelihood_is_a_density_of_rewards_before_the_warp(rng):

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import softmax
 
 from infgp.core.linalg import FloatArray
 from infgp.core.partition import IntArray
@@ -39,6 +40,8 @@ STRAIGHT = 0.5
 FEWEST = 4
 #: Least share of the rewards that are the first of their value, where a warp is learned.
 DISTINCT = 0.5
+#: Largest logarithm by which the prior of a warp falls because of repeats, without a unit: no prior is 0.
+LARGEST_WEIGHT = 600.0
 #: Largest argument of a hyperbolic sine, without a unit: rewards beyond it, 1e130 times b, are set there.
 LARGEST_ARGUMENT = 300.0
 #: Argument below which differences of hyperbolic sines are found from products, without a unit.
@@ -178,6 +181,18 @@ class Warps:
             return cls()
         return cls((IDENTITY, *maps), (STRAIGHT, *((1.0 - STRAIGHT) / len(maps),) * len(maps)))
 
+    def weighted(self, log_weights: FloatArray) -> Warps:
+        """The same warps with their prior probabilities multiplied by weights, of which the logarithms are given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> warps = Warps.beside_identity([Warp(0.0, 1.0), Warp(0.0, 2.0)]).weighted(np.log([1.0, 1.0, 0.5]))
+        >>> [round(p, 3) for p in warps.prior]
+        [0.571, 0.286, 0.143]
+        """
+        return replace(self, prior=tuple(softmax(np.log(self.prior) + log_weights).tolist()))
+
     def __len__(self) -> int:
         return len(self.maps)
 
@@ -252,8 +267,10 @@ def grid(u: FloatArray, resolve_good: bool = False) -> Warps:
     Rewards that are equal are no evidence for a warp, though a density can be made as high as one likes where there are
     several: by a warp that is steep there. So there is only the identity where fewer than `FEWEST` values occur, or
     where fewer than the share `DISTINCT` of the rewards are the first of their value (success or failure, grades,
-    counts). Otherwise, as with a penalty that many failures share, a warp is left out if its mean log slope at the
-    repeated rewards is positive: repeats then never speak for a warp. Rewards that differ by rounding errors are equal.
+    counts). Otherwise, as with a penalty that many failures share, or with configurations that are evaluated twice and
+    give the same number, the prior of a warp is divided by its slopes at the repeated rewards where their product is
+    above 1: the Jacobian then counts them as if they had not been told, and repeats never speak for a warp. Rewards
+    that differ by rounding errors are equal.
 
     Parameters
     ----------
@@ -284,7 +301,10 @@ def grid(u: FloatArray, resolve_good: bool = False) -> Warps:
     knees = [float(edges[k]) for k in sorted(set(at)) if abs(edges[k]) <= FARTHEST_KNEE]
     widths = np.geomspace(*WIDTHS, N_WIDTHS).tolist()
     every = Warps.beside_identity([Warp(a, b) for a in knees for b in widths])
-    wanted = every.log_slope(repeats).sum(axis=1) <= 0.0
+    wanted = np.ones(len(every), dtype=bool)
     if resolve_good:
-        wanted &= np.diff(every.log_slope(np.percentile(u, (50.0, GOOD))), axis=1)[:, 0] >= 0.0
-    return Warps.beside_identity([warp for warp, good in zip(every.maps[1:], wanted[1:], strict=True) if good])
+        wanted = np.diff(every.log_slope(np.percentile(u, (50.0, GOOD))), axis=1)[:, 0] >= 0.0
+    kept = Warps.beside_identity([warp for warp, good in zip(every.maps[1:], wanted[1:], strict=True) if good])
+    if not repeats.size:
+        return kept
+    return kept.weighted(-np.clip(kept.log_slope(repeats).sum(axis=1), 0.0, LARGEST_WEIGHT))
