@@ -14,7 +14,7 @@ def head():
     found = subprocess.run(
         ["git", "-C", str(provenance.PACKAGE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True
     )
-    if found.returncode or provenance._git("cat-file", "-t", provenance.DEFAULT_CHANGED) is None:
+    if found.returncode or provenance._git("cat-file", "-t", provenance.CHANGES[-1].commit) is None:
         pytest.skip("not in a checkout with its history")
     return found.stdout.strip()
 
@@ -27,18 +27,21 @@ def test_a_record_carries_the_commit(head):
 def test_what_is_old(head):
     assert not provenance.before({"commit": head})
     assert not provenance.before({"commit": f"{head}+"})
-    assert not provenance.before({"commit": provenance.DEFAULT_CHANGED})
-    assert provenance.before({"commit": f"{provenance.DEFAULT_CHANGED}~1"})
+    for change in provenance.CHANGES:
+        assert not provenance.before({"commit": change.commit, "d": 2, "task": "ackley"})
+        assert provenance.before({"commit": f"{change.commit}~1", "d": 3, "task": "hpolib-slice_localization"})
     assert provenance.before({"commit": "0000000"})  # git does not know it
     assert provenance.before({"commit": None})
     assert provenance.before({})
 
 
-def test_what_did_not_change_for_few_inputs_is_not_old(head):
-    made = provenance.CHANGED_FOR_FEW
-    assert not provenance.before({"commit": made, "d": provenance.UNCHANGED_UP_TO})
-    assert provenance.before({"commit": made, "d": provenance.UNCHANGED_UP_TO + 1})
-    assert provenance.before({"commit": f"{made}~1", "d": provenance.UNCHANGED_UP_TO})
+def test_what_a_change_does_not_matter_to_is_not_old(head):
+    first, inputs, repeats = (change.commit for change in provenance.CHANGES)
+    assert not provenance.before({"commit": first, "d": 2, "task": "ackley"})
+    assert provenance.before({"commit": f"{first}~1", "d": 2, "task": "ackley"})
+    assert provenance.before({"commit": first, "d": 3, "task": "ackley"})
+    assert provenance.before({"commit": inputs, "d": 2, "task": "zero-inflated-d2"})
+    assert not provenance.before({"commit": repeats, "d": 9, "task": "hpolib-naval_propulsion"})
 
 
 def test_a_table_names_the_methods_whose_records_are_old(head):
