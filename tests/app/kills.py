@@ -114,16 +114,16 @@ def compare(function, reported, trials):
     lost, wrong = set(), set()
     for number, shown in reported:
         trial = stored.get(number)
-        if trial is None or not counts(trial) or (trial.state == TrialState.COMPLETE) == (shown == "fail"):
+        if trial is None or not counts(trial) or (trial.state == TrialState.COMPLETE) == (shown == "failed"):
             lost.add(number)
-        elif shown != "fail" and f"{trial.value:.6g}" != shown:
+        elif shown != "failed" and f"{trial.value:.6g}" != shown:
             wrong.add(number)
     for trial in trials:
         if trial.state == TrialState.COMPLETE and (
             hostile.fails(function, **trial.params) or trial.value != hostile.value(**trial.params)
         ):
             wrong.add(trial.number)
-    failed = sum(shown == "fail" for _, shown in reported)
+    failed = sum(shown == "failed" for _, shown in reported)
     return {"reported": len(reported), "failed": failed, "lost": len(lost), "wrong": len(wrong)}
 
 

@@ -310,16 +310,15 @@ def check_names(told: Collection[str], now: Collection[str]) -> None:
     >>> check_names(["weight"], ["wieght"])
     Traceback (most recent call last):
         ...
-    infgp.errors.InvalidInputError: Constraint 'wieght' is new, and 'weight' is missing, which was told before; is it
-    the same? Write 'weight', or tell both.
+    infgp.errors.InvalidInputError: Constraint 'wieght' is new, and 'weight' is missing; is it the same? Write 'weight'.
     """
     missing = sorted(set(told) - set(now))
     for name in sorted(set(now) - set(told)):
         for near in difflib.get_close_matches(name, missing, 1, ALIKE):
             if DIGITS.sub("", name) != DIGITS.sub("", near):
                 raise InvalidInputError(
-                    f"Constraint {shown(name)} is new, and {shown(near)} is missing, which was told before; is it the "
-                    f"same? Write {shown(near)}, or tell both."
+                    f"Constraint {shown(name)} is new, and {shown(near)} is missing; is it the same? "
+                    f"Write {shown(near)}."
                 )
 
 
