@@ -4,9 +4,9 @@ It is told what a search has to learn otherwise: the mean and the variance of th
 length-scale with the most evidence on the expected reward itself, and the variance of the noise. It sees the rewards of
 `studies.general` after the same initial designs, chooses points in one of several ways, and recommends the point with
 the best posterior mean. What it does not reach on a task is not for want of a better prior of mean, variances or
-length-scale. It can be surpassed: it takes noise for Gaussian and equally large everywhere. It is also the place to compare ways to choose
-points, since nothing but the choice differs and a run takes a second: *inwards* are scores that fall towards the border
-of the cube (`infgp.search.border`), as those of infgp do.
+length-scale. It can be surpassed: it takes noise for Gaussian and equally large everywhere. It is also the place to
+compare ways to choose points, since nothing but the choice differs and a run takes a second: *inwards* are scores that
+fall towards the border of the cube (`infgp.search.border`), as those of infgp do.
 
     python -m studies.told [--seeds 10] [--tasks a,b] [--methods a,b] [--jobs 2]     # goes on where it stopped
     python -m studies.told --quick      # one task, 20 evaluations; writes nothing
